@@ -1,0 +1,7 @@
+package io.steelyard;
+
+final class Main {
+  public static void main(String[] args) {
+    System.out.println("java " + Runtime.version());
+  }
+}

@@ -1,0 +1,32 @@
+package io.steelyard.bus;
+
+/** Every address on the event bus. */
+public enum Address {
+  MERCHANT("billing.merchant"),
+  CATALOG("billing.catalog"),
+  CUSTOMER("billing.customer"),
+  SUBSCRIPTION("billing.subscription"),
+  INVOICE("billing.invoice"),
+  CREDIT("billing.credit"),
+  USAGE("billing.usage"),
+  GATEWAY("billing.gateway");
+
+  /** Broadcast when an API key was revoked; the body is the key's id as text. */
+  public static final String KEY_REVOKED = "billing.merchant.key-revoked";
+
+  /** Broadcast when a merchant's catalogue changed; the body is the merchant's id as text. */
+  public static final String CATALOG_CHANGED = "billing.catalog.changed";
+
+  /** Sent after a flush of events so that the aggregation wakes up; empty body. */
+  public static final String EVENTS_STORED = "billing.usage.stored";
+
+  private final String value;
+
+  Address(String value) {
+    this.value = value;
+  }
+
+  public String value() {
+    return value;
+  }
+}

@@ -1,0 +1,35 @@
+package io.steelyard.bus;
+
+import io.steelyard.domain.Environment;
+import io.steelyard.domain.Id;
+import java.time.ZoneId;
+
+/**
+ * On whose behalf a request runs and until when.
+ *
+ * @param requestId the id that the caller sees as {@code x-request-id}
+ * @param merchant the merchant whose rows may be seen, or null for calls that create merchants
+ * @param deadlineMs wall-clock milliseconds since the epoch after which nobody waits any more
+ */
+public record Call(String requestId, Merchant merchant, long deadlineMs) {
+
+  /** The merchant as the API key or the operator's path names it. */
+  public record Merchant(Id id, Environment environment, ZoneId zone) {}
+
+  public java.util.UUID merchantId() {
+    return merchant.id().uuid();
+  }
+
+  /** Milliseconds left, at least 1. */
+  public long remainingMs() {
+    return Math.max(1, deadlineMs - System.currentTimeMillis());
+  }
+
+  public boolean expired() {
+    return System.currentTimeMillis() >= deadlineMs;
+  }
+
+  public Call forMerchant(Merchant other) {
+    return new Call(requestId, other, deadlineMs);
+  }
+}

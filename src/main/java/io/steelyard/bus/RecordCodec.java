@@ -1,0 +1,170 @@
+package io.steelyard.bus;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.steelyard.json.Json;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.EventBus;
+import io.vertx.core.eventbus.MessageCodec;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One codec for all records of all features. Inside one process the record itself is handed over;
+ * between processes it travels as a type tag from an allow-list and its JSON.
+ */
+public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
+  private static final String NAME = "steelyard-record";
+
+  private final Map<Class<?>, String> tags = new HashMap<>();
+  private final Map<String, Class<? extends BusRecord>> types = new HashMap<>();
+
+  /**
+   * @param contracts the features' message interfaces; the records declared inside them are what
+   *     may travel
+   */
+  public RecordCodec(List<Class<?>> contracts) {
+    for (Class<?> contract : contracts) {
+      for (Class<?> nested : contract.getDeclaredClasses()) {
+        if (nested.isRecord() && BusRecord.class.isAssignableFrom(nested)) {
+          String tag = contract.getSimpleName() + "." + nested.getSimpleName();
+          tags.put(nested, tag);
+          types.put(tag, nested.asSubclass(BusRecord.class));
+        }
+      }
+    }
+  }
+
+  /** Registers this codec for every record, and the one for failures. Once per Vertx. */
+  public void register(Vertx vertx) {
+    EventBus bus = vertx.eventBus();
+    bus.registerCodec(this);
+    bus.codecSelector(body -> body instanceof BusRecord ? NAME : null);
+    bus.registerDefaultCodec(FailureException.class, new FailureCodec());
+  }
+
+  public List<Class<? extends BusRecord>> types() {
+    return List.copyOf(types.values());
+  }
+
+  @Override
+  public void encodeToWire(Buffer wire, BusRecord record) {
+    if (record instanceof Envelope envelope) {
+      wire.appendByte((byte) 1);
+      block(wire, Json.encode(envelope.call()));
+      body(wire, envelope.request());
+    } else {
+      wire.appendByte((byte) 0);
+      body(wire, record);
+    }
+  }
+
+  @Override
+  public BusRecord decodeFromWire(int position, Buffer wire) {
+    boolean enveloped = wire.getByte(position) == 1;
+    int at = position + 1;
+    if (!enveloped) {
+      return readBody(at, wire);
+    }
+    int callLength = wire.getInt(at);
+    Call call = read(wire.getBuffer(at + 4, at + 4 + callLength), Call.class);
+    return new Envelope(call, (Request<?>) readBody(at + 4 + callLength, wire));
+  }
+
+  private void body(Buffer wire, BusRecord record) {
+    String tag = tags.get(record.getClass());
+    if (tag == null) {
+      throw new IllegalArgumentException(record.getClass() + " is in no contract");
+    }
+    block(wire, Buffer.buffer(tag));
+    block(wire, Json.encode(record));
+  }
+
+  private BusRecord readBody(int position, Buffer wire) {
+    int tagLength = wire.getInt(position);
+    int at = position + 4 + tagLength;
+    Class<? extends BusRecord> type = types.get(wire.getString(position + 4, at));
+    if (type == null) {
+      throw new IllegalArgumentException("a record of an unknown type arrived");
+    }
+    return read(wire.getBuffer(at + 4, at + 4 + wire.getInt(at)), type);
+  }
+
+  private static void block(Buffer wire, Buffer bytes) {
+    wire.appendInt(bytes.length()).appendBuffer(bytes);
+  }
+
+  private static <T> T read(Buffer json, Class<T> type) {
+    try {
+      return Json.MAPPER.readValue(json.getBytes(), type);
+    } catch (IOException e) {
+      throw new IllegalArgumentException("cannot read a " + type.getSimpleName(), e);
+    }
+  }
+
+  @Override
+  public BusRecord transform(BusRecord record) {
+    return record;
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public byte systemCodecID() {
+    return -1;
+  }
+
+  private static final class FailureCodec
+      implements MessageCodec<FailureException, FailureException> {
+
+    @Override
+    public void encodeToWire(Buffer wire, FailureException exception) {
+      Failure failure = exception.failure();
+      block(
+          wire,
+          Json.encode(Map.of("type", failure.getClass().getSimpleName(), "failure", failure)));
+    }
+
+    @Override
+    public FailureException decodeFromWire(int position, Buffer wire) {
+      Buffer bytes = wire.getBuffer(position + 4, position + 4 + wire.getInt(position));
+      JsonNode node = read(bytes, JsonNode.class);
+      for (Class<?> type : Failure.class.getPermittedSubclasses()) {
+        if (type.getSimpleName().equals(node.get("type").asText())) {
+          try {
+            return new FailureException(
+                Json.MAPPER
+                    .readerFor(type)
+                    .without(
+                        com.fasterxml.jackson.databind.DeserializationFeature
+                            .FAIL_ON_UNKNOWN_PROPERTIES)
+                    .readValue(node.get("failure")));
+          } catch (IOException e) {
+            throw new IllegalArgumentException("cannot read a failure", e);
+          }
+        }
+      }
+      throw new IllegalArgumentException("a failure of an unknown type arrived");
+    }
+
+    @Override
+    public FailureException transform(FailureException exception) {
+      return exception;
+    }
+
+    @Override
+    public String name() {
+      return "steelyard-failure";
+    }
+
+    @Override
+    public byte systemCodecID() {
+      return -1;
+    }
+  }
+}

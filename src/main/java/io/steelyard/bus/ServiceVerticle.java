@@ -1,0 +1,141 @@
+package io.steelyard.bus;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.eventbus.Message;
+import io.vertx.core.eventbus.MessageConsumer;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A verticle that answers one feature's requests: counts what is in flight and refuses above the
+ * limit, drops what nobody waits for any more, and turns a throw or a failed Future into a failure
+ * reply at once, since the bus itself would leave the caller waiting.
+ *
+ * @param <Q> the feature's messages
+ */
+public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase {
+  private static final Logger LOG = LoggerFactory.getLogger(ServiceVerticle.class);
+  private static final long DRAIN_POLL_MS = 10;
+
+  /**
+   * What every such verticle is given.
+   *
+   * @param inFlightMax requests one instance works on at once; more are refused
+   * @param failures what an error means to the caller
+   */
+  public record Settings(
+      int inFlightMax, MeterRegistry metrics, Function<Throwable, Failure> failures) {}
+
+  private final Address address;
+  private final Settings settings;
+  private final Counter refused;
+  private MessageConsumer<Envelope> consumer;
+  private int inFlight;
+
+  protected ServiceVerticle(Address address, Settings settings) {
+    this.address = address;
+    this.settings = settings;
+    this.refused =
+        Counter.builder("steelyard.bus.refused")
+            .description("Requests refused because too many were in flight")
+            .tag("address", address.value())
+            .register(settings.metrics());
+  }
+
+  /** Answers {@code request}; may throw. Time-consuming work belongs into the Future. */
+  protected abstract Future<? extends Reply> handle(Q request, Call call);
+
+  /** Opens what the verticle owns, before the first request. */
+  protected Future<?> open() {
+    return Future.succeededFuture();
+  }
+
+  /** Closes what the verticle owns, after the last request. */
+  protected Future<?> close() {
+    return Future.succeededFuture();
+  }
+
+  @Override
+  public Future<?> start() {
+    return open()
+        .compose(
+            opened -> {
+              consumer = vertx.eventBus().consumer(address.value(), this::receive);
+              return consumer.completion();
+            });
+  }
+
+  @Override
+  public Future<?> stop() {
+    Future<Void> silent = consumer == null ? Future.succeededFuture() : consumer.unregister();
+    return silent.compose(done -> idle()).compose(done -> close());
+  }
+
+  private Future<Void> idle() {
+    Promise<Void> promise = Promise.promise();
+    awaitIdle(promise);
+    return promise.future();
+  }
+
+  private void awaitIdle(Promise<Void> promise) {
+    if (inFlight == 0) {
+      promise.complete();
+    } else {
+      vertx.setTimer(DRAIN_POLL_MS, timer -> awaitIdle(promise));
+    }
+  }
+
+  private void receive(Message<Envelope> message) {
+    Call call = message.body().call();
+    if (call.expired()) {
+      return; // the caller has been told that its time is up
+    }
+    if (inFlight >= settings.inFlightMax()) {
+      refused.increment();
+      message.reply(
+          new Failure.Overloaded("overloaded", "The service is at its capacity. Try again.", 1)
+              .asException());
+      return;
+    }
+    inFlight++;
+    answer(message.body(), call)
+        .onComplete(
+            outcome -> {
+              inFlight--;
+              if (outcome.succeeded()) {
+                message.reply(outcome.result());
+              } else {
+                message.reply(asFailure(outcome.cause(), message.body()));
+              }
+            });
+  }
+
+  @SuppressWarnings("unchecked") // only this feature's requests carry this address
+  private Future<? extends Reply> answer(Envelope envelope, Call call) {
+    try {
+      return handle((Q) envelope.request(), call);
+    } catch (RuntimeException e) {
+      return Future.failedFuture(e);
+    }
+  }
+
+  private FailureException asFailure(Throwable cause, Envelope envelope) {
+    if (cause instanceof FailureException known) {
+      return known;
+    }
+    Failure failure = settings.failures().apply(cause);
+    if (failure instanceof Failure.Unexpected) {
+      LOG.error(
+          "{} failed, request {}",
+          envelope.request().getClass().getSimpleName(),
+          envelope.call().requestId(),
+          cause);
+    }
+    return failure.asException();
+  }
+}
