@@ -27,7 +27,9 @@ public sealed interface Failure {
 
     @Override
     public String detail() {
-      return faults.size() == 1 ? "1 fault in the request" : faults.size() + " faults in the request";
+      return faults.size() == 1
+          ? "1 fault in the request"
+          : faults.size() + " faults in the request";
     }
   }
 

@@ -2,8 +2,8 @@ package io.steelyard.db;
 
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
-import io.vertx.pgclient.PgException;
 import io.vertx.core.VertxException;
+import io.vertx.pgclient.PgException;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
@@ -27,8 +27,7 @@ public final class SqlFailures {
     }
     String message = String.valueOf(error.getMessage());
     if (message.contains("wait queue") || message.contains("max pool wait queue size")) {
-      return new Failure.Overloaded(
-          "overloaded", "The service is at its capacity. Try again.", 1);
+      return new Failure.Overloaded("overloaded", "The service is at its capacity. Try again.", 1);
     }
     if (error instanceof IOException
         || error instanceof TimeoutException

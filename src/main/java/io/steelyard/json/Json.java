@@ -82,10 +82,8 @@ public final class Json {
   private static SimpleModule module() {
     SimpleModule module = new SimpleModule("steelyard");
     module.addSerializer(
-        Instant.class,
-        writer((value, out) -> out.writeString(MILLIS_UTC.format(value))));
-    module.addSerializer(
-        BigDecimal.class, writer((value, out) -> out.writeNumber(plain(value))));
+        Instant.class, writer((value, out) -> out.writeString(MILLIS_UTC.format(value))));
+    module.addSerializer(BigDecimal.class, writer((value, out) -> out.writeNumber(plain(value))));
     module.addSerializer(Id.class, writer((value, out) -> out.writeString(value.toString())));
     module.addSerializer(ZoneId.class, writer((value, out) -> out.writeString(value.getId())));
     module.addSerializer(WireName.class, writer((value, out) -> out.writeString(value.wire())));

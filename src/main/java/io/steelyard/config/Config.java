@@ -1,0 +1,142 @@
+package io.steelyard.config;
+
+import java.util.List;
+
+/**
+ * Every setting, as {@code conf/config.json} names it: a record per section, a component per key.
+ * {@link ConfigLoader} reads it and refuses unknown keys, wrong types and values out of the bounds
+ * that {@link Range} and the compact constructors state. A component marked {@link Unset} may be
+ * null.
+ */
+public record Config(
+    Http http,
+    Management management,
+    Operator operator,
+    Database database,
+    Demo demo,
+    Verticles verticles,
+    Cluster cluster,
+    Limits limits,
+    Timeouts timeouts,
+    Keys keys,
+    Ingest ingest,
+    Aggregation aggregation,
+    Billing billing,
+    Gateway gateway,
+    Security security) {
+
+  /** Port 0 takes a free one. */
+  public record Http(String host, @Range(min = 0, max = 65535) int port) {}
+
+  /** Port 0 takes a free one. */
+  public record Management(String host, @Range(min = 0, max = 65535) int port) {}
+
+  /** Unset with the embedded database: a token is made at start and printed. */
+  public record Operator(@Unset String token) {}
+
+  /**
+   * @param url {@code postgresql://user:password@host:port/db}; unset means embedded
+   * @param dataDir where the embedded database keeps its data between runs
+   * @param port of the embedded database; 0 takes a free one
+   */
+  public record Database(
+      @Unset String url,
+      String dataDir,
+      @Range(min = 0, max = 65535) int port,
+      @OneOf({"none"}) String distribution,
+      @Range(min = 1, max = 1000) int apiPoolSize,
+      @Range(min = 1, max = 1000) int ingestPoolSize,
+      @Range(min = 1, max = 1000) int aggregationPoolSize,
+      @Range(min = 1, max = 1_000_000) int poolWaitQueueMax,
+      @Range(min = 1, max = 600_000) int poolWaitMs,
+      @Range(min = 1, max = 600_000) int connectTimeoutMs,
+      @Range(min = 1, max = 600_000) int statementTimeoutMs,
+      @Range(min = 1, max = 600_000) int lockTimeoutMs,
+      @Range(min = 1, max = 600_000) int idleInTransactionTimeoutMs,
+      @Range(min = 0, max = 100_000) int statementCacheSize) {
+    public boolean embedded() {
+      return url == null;
+    }
+  }
+
+  /** Unset means: on with the embedded database, off otherwise. */
+  public record Demo(@Unset Boolean enabled) {}
+
+  public record Instances(@Range(min = 0, max = 256) int instances) {}
+
+  public record Verticles(
+      Instances http,
+      Instances merchant,
+      Instances catalog,
+      Instances customer,
+      Instances subscription,
+      Instances invoice,
+      Instances credit,
+      Instances usage,
+      Instances aggregation,
+      Instances gateway) {}
+
+  public record Cluster(
+      boolean enabled,
+      String name,
+      String host,
+      @Range(min = 0, max = 65535) int port,
+      List<String> members) {}
+
+  public record Limits(
+      @Range(min = 1024, max = 1 << 30) int bodyBytes,
+      @Range(min = 1, max = 1_000_000) int eventsPerBatch,
+      @Range(min = 1, max = 100_000) int customersPerBulk,
+      @Range(min = 1, max = 100_000) int subscriptionsPerBulk,
+      @Range(min = 4, max = 500) int jsonDepth,
+      @Range(min = 1024, max = 1 << 20) int headerBytes,
+      @Range(min = 256, max = 1 << 24) int stringChars,
+      @Range(min = 256, max = 1 << 24) int eventDataBytes,
+      @Range(min = 1, max = 1_000_000) int connectionsPerInstance,
+      @Range(min = 1, max = 1_000_000) int httpInFlightPerInstance,
+      @Range(min = 1, max = 1_000_000) int verticleInFlightPerInstance) {}
+
+  /**
+   * @param requestMs from a request's arrival to its answer, whatever it has to wait for
+   * @param bodyMs from a request's first byte to the end of its body
+   * @param idleMs after which a silent connection is closed
+   * @param drainMs how long a stop waits for requests in flight
+   */
+  public record Timeouts(
+      @Range(min = 100, max = 600_000) int requestMs,
+      @Range(min = 100, max = 600_000) int bodyMs,
+      @Range(min = 100, max = 3_600_000) int idleMs,
+      @Range(min = 100, max = 600_000) int drainMs) {}
+
+  /** How long a known API key is trusted without asking the database: at most 5 s. */
+  public record Keys(
+      @Range(min = 0, max = 5000) int cacheMs,
+      @Range(min = 1, max = 10_000_000) int cacheEntries) {}
+
+  public record Ingest(
+      @Range(min = 1, max = 100_000) int flushEventsMax,
+      @Range(min = 1, max = 64) int flushesInFlight,
+      @Range(min = 1, max = 10_000_000) int bufferedEventsMax) {}
+
+  public record Aggregation(
+      @Range(min = 1, max = 1_000_000) int claimEventsMax,
+      @Range(min = 10, max = 60_000) int pollMs,
+      @Range(min = 1, max = 10_000) int backfillPeriodsMax,
+      @Range(min = 1000, max = 3_600_000) int statementTimeoutMs) {}
+
+  /** How long a closed period with usage waits for late events before its invoice is final. */
+  public record Billing(@Range(min = 0, max = 31L * 86_400_000) long usageGraceMs) {}
+
+  public record Gateway(
+      @Range(min = 10, max = 60_000) int callTimeoutMs,
+      @Range(min = 1, max = 10) int attemptsMax,
+      @Range(min = 1, max = 60_000) int backoffMs,
+      @Range(min = 1000, max = 31L * 86_400_000) long checkoutTtlMs) {}
+
+  /** 32 bytes in base64, the key that gateway secrets are encrypted with. */
+  public record Security(@Unset String encryptionKey) {}
+
+  public boolean demoEnabled() {
+    return demo.enabled() == null ? database.embedded() : demo.enabled();
+  }
+}
