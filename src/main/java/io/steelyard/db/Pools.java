@@ -1,0 +1,84 @@
+package io.steelyard.db;
+
+import io.steelyard.config.Config;
+import io.vertx.core.Vertx;
+import io.vertx.core.net.NetClientOptions;
+import io.vertx.pgclient.PgBuilder;
+import io.vertx.pgclient.PgConnectOptions;
+import io.vertx.sqlclient.Pool;
+import io.vertx.sqlclient.PoolOptions;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One named, bounded pool per bulkhead, shared by the verticle instances that ask for it. Each
+ * verticle takes its own handle in {@code open()} and closes it in {@code close()}; the pool goes
+ * with the last handle.
+ */
+public final class Pools {
+  private static final int IDLE_S = 300;
+  private static final int LIFETIME_S = 1800;
+
+  private final Config.Database config;
+  private final Endpoint endpoint;
+
+  public Pools(Config.Database config, Endpoint endpoint) {
+    this.config = config;
+    this.endpoint = endpoint;
+  }
+
+  /** For the requests of the external and the operator API. */
+  public Pool api(Vertx vertx) {
+    return pool(vertx, "api", config.apiPoolSize(), config.statementTimeoutMs());
+  }
+
+  /** For storing events only, so that nothing else can hold it up. */
+  public Pool ingest(Vertx vertx) {
+    return pool(vertx, "ingest", config.ingestPoolSize(), config.statementTimeoutMs());
+  }
+
+  /** For the fold, whose statements may take longer. */
+  public Pool aggregation(Vertx vertx, int statementTimeoutMs) {
+    return pool(vertx, "aggregation", config.aggregationPoolSize(), statementTimeoutMs);
+  }
+
+  private Pool pool(Vertx vertx, String name, int size, int statementTimeoutMs) {
+    PgConnectOptions connect =
+        new PgConnectOptions()
+            .setHost(endpoint.host())
+            .setPort(endpoint.port())
+            .setDatabase(endpoint.database())
+            .setUser(endpoint.user())
+            .setPassword(endpoint.password())
+            .setCachePreparedStatements(true)
+            .setPreparedStatementCacheMaxSize(config.statementCacheSize())
+            .setPreparedStatementCacheSqlFilter(sql -> true)
+            .addProperty("application_name", "steelyard-" + name)
+            .addProperty("TimeZone", "UTC")
+            .addProperty("statement_timeout", Integer.toString(statementTimeoutMs))
+            .addProperty("lock_timeout", Integer.toString(config.lockTimeoutMs()))
+            .addProperty(
+                "idle_in_transaction_session_timeout",
+                Integer.toString(config.idleInTransactionTimeoutMs()));
+    PoolOptions pool =
+        new PoolOptions()
+            .setName("steelyard-" + name)
+            .setShared(true)
+            .setMaxSize(size)
+            .setMaxWaitQueueSize(config.poolWaitQueueMax())
+            .setConnectionTimeout(config.poolWaitMs())
+            .setConnectionTimeoutUnit(TimeUnit.MILLISECONDS)
+            .setIdleTimeout(IDLE_S)
+            .setIdleTimeoutUnit(TimeUnit.SECONDS)
+            .setMaxLifetime(LIFETIME_S)
+            .setMaxLifetimeUnit(TimeUnit.SECONDS);
+    return PgBuilder.pool()
+        .with(pool)
+        .with(
+            new NetClientOptions()
+                .setConnectTimeout(config.connectTimeoutMs())
+                .setTcpKeepAlive(true))
+        .connectingTo(connect)
+        .using(vertx)
+        .build();
+  }
+}
