@@ -92,7 +92,7 @@ CREATE TABLE price (
   plan_id                  uuid        NOT NULL REFERENCES plan,
   is_base                  boolean     NOT NULL,  -- the plan's fixed price of one cadence
   name                     text        NOT NULL,
-  billing_cadence          text        NOT NULL,
+  billing_cadence          text,                 -- null: whatever the subscription's cadence is
   billing_mode             text        NOT NULL CHECK (billing_mode IN ('advance', 'arrears')),
   block_overage            boolean     NOT NULL,
   entity_type              text        NOT NULL,

@@ -1,0 +1,31 @@
+package io.steelyard.db;
+
+import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.output.MigrateResult;
+
+/** Brings the database to the schema this version needs. Blocking; for start-up only. */
+public final class Migrations {
+  private static final int CONNECT_RETRIES = 0;
+
+  private Migrations() {}
+
+  /**
+   * Applies what is missing, one migrator at a time across all nodes (Flyway locks its table).
+   *
+   * @return the schema's version afterwards
+   * @throws org.flywaydb.core.api.FlywayException when the database cannot be reached or refuses
+   */
+  public static String migrate(Endpoint endpoint) {
+    MigrateResult result =
+        Flyway.configure()
+            .dataSource(endpoint.jdbcUrl(), endpoint.user(), endpoint.password())
+            .connectRetries(CONNECT_RETRIES)
+            .locations("classpath:db/migration")
+            .failOnMissingLocations(true)
+            .load()
+            .migrate();
+    return result.targetSchemaVersion == null
+        ? result.initialSchemaVersion
+        : result.targetSchemaVersion;
+  }
+}
