@@ -1,0 +1,96 @@
+package io.steelyard.domain;
+
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.time.Instant;
+import java.util.UUID;
+
+/**
+ * What the folded events of one period and billable amount to, under every calculation. The order
+ * of events makes no difference.
+ *
+ * @param min null, like max and latest, until an event brought a number
+ * @param latestKey the key of the event that brought {@code latest}
+ * @param uniques how many different values there were
+ */
+public record UsageTotal(
+    long events,
+    BigDecimal sum,
+    BigDecimal min,
+    BigDecimal max,
+    BigDecimal latest,
+    Instant latestAt,
+    UUID latestKey,
+    long uniques) {
+  public static final UsageTotal NONE =
+      new UsageTotal(0, BigDecimal.ZERO, null, null, null, null, null, 0);
+
+  /**
+   * What one event adds.
+   *
+   * @param number null for count and uniqueCount
+   * @param firstOfItsValue whether no event before it had the same value
+   */
+  public record Contribution(BigDecimal number, Instant at, UUID key, boolean firstOfItsValue) {
+    private UsageTotal alone() {
+      long unique = firstOfItsValue ? 1 : 0;
+      return number == null
+          ? new UsageTotal(1, BigDecimal.ZERO, null, null, null, null, null, unique)
+          : new UsageTotal(1, number, number, number, number, at, key, unique);
+    }
+  }
+
+  public UsageTotal plus(Contribution contribution) {
+    return merge(contribution.alone());
+  }
+
+  /** Both together. Values that both had are counted twice in {@link #uniques}: see to that. */
+  public UsageTotal merge(UsageTotal other) {
+    UsageTotal last = other.isLaterThan(this) ? other : this;
+    return new UsageTotal(
+        events + other.events,
+        sum.add(other.sum),
+        min == null ? other.min : other.min == null ? min : min.min(other.min),
+        max == null ? other.max : other.max == null ? max : max.max(other.max),
+        last.latest,
+        last.latestAt,
+        last.latestKey,
+        uniques + other.uniques);
+  }
+
+  private boolean isLaterThan(UsageTotal other) {
+    if (latestAt == null || other.latestAt == null) {
+      return latestAt != null;
+    }
+    int order = latestAt.compareTo(other.latestAt);
+    return order > 0 || order == 0 && compareAsPostgres(latestKey, other.latestKey) > 0;
+  }
+
+  /** As bytes; {@link UUID#compareTo} would order them as signed numbers. */
+  private static int compareAsPostgres(UUID a, UUID b) {
+    int high = Long.compareUnsigned(a.getMostSignificantBits(), b.getMostSignificantBits());
+    return high != 0
+        ? high
+        : Long.compareUnsigned(a.getLeastSignificantBits(), b.getLeastSignificantBits());
+  }
+
+  /** The one quantity that is billed; zero when there was nothing. */
+  public BigDecimal quantity(Calculation calculation) {
+    return switch (calculation) {
+      case SUM -> sum;
+      case COUNT -> BigDecimal.valueOf(events);
+      case MAX -> orZero(max);
+      case MIN -> orZero(min);
+      case AVERAGE ->
+          events == 0
+              ? BigDecimal.ZERO
+              : sum.divide(BigDecimal.valueOf(events), MathContext.DECIMAL128);
+      case UNIQUE_COUNT -> BigDecimal.valueOf(uniques);
+      case LATEST -> orZero(latest);
+    };
+  }
+
+  private static BigDecimal orZero(BigDecimal number) {
+    return number == null ? BigDecimal.ZERO : number;
+  }
+}
