@@ -102,7 +102,23 @@ public sealed interface SubscriptionMessages<R extends Reply> extends Request<R>
       Instant createdAt,
       Instant updatedAt,
       @JsonInclude(JsonInclude.Include.NON_NULL) PlanView plan)
-      implements Reply {}
+      implements Reply {
+
+    public SubscriptionView with(PlanView expanded) {
+      return new SubscriptionView(
+            id, customerId, planId, merchantId, status, startDate, endDate, billingCadence, currency, netTerms, paymentGateway, allowCustomerChanges, autoChargeInvoice, autoSyncInvoice, autoSendInvoice, isTrial, chargeForUsageBasedPricesDuringTrial, createdAt, updatedAt, expanded);
+    }
+
+    SubscriptionView with(SubscriptionStatus changed, Instant at) {
+      return new SubscriptionView(
+            id, customerId, planId, merchantId, changed, startDate, endDate, billingCadence, currency, netTerms, paymentGateway, allowCustomerChanges, autoChargeInvoice, autoSyncInvoice, autoSendInvoice, isTrial, chargeForUsageBasedPricesDuringTrial, createdAt, at, plan);
+    }
+
+    SubscriptionView with(Instant changedEnd, Instant at) {
+      return new SubscriptionView(
+            id, customerId, planId, merchantId, status, startDate, changedEnd, billingCadence, currency, netTerms, paymentGateway, allowCustomerChanges, autoChargeInvoice, autoSyncInvoice, autoSendInvoice, isTrial, chargeForUsageBasedPricesDuringTrial, createdAt, at, plan);
+    }
+  }
 
   record Subscriptions(List<SubscriptionView> subscriptions) implements Reply {}
 
