@@ -429,6 +429,7 @@ CREATE TABLE sandbox_checkout_session (
   customer         text        NOT NULL,
   setup_intent     text        NOT NULL,
   success_url      text        NOT NULL,
+  metadata         json        NOT NULL,
   status           text        NOT NULL CHECK (status IN ('open', 'complete', 'expired')),
   created_at       timestamptz NOT NULL,
   expires_at       timestamptz NOT NULL,

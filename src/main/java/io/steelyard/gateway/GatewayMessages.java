@@ -22,7 +22,13 @@ public sealed interface GatewayMessages<R extends Reply> extends Request<R> {
    * @param secret of an {@code http} gateway; encrypted before it is stored, never shown again
    */
   record ConnectGateway(PaymentGateway gateway, String kind, String baseUrl, String secret)
-      implements GatewayMessages<ConnectionView> {}
+      implements GatewayMessages<ConnectionView> {
+    /** Without the secret, for logs. */
+    @Override
+    public String toString() {
+      return "ConnectGateway[gateway=" + gateway + ", kind=" + kind + ", baseUrl=" + baseUrl + "]";
+    }
+  }
 
   record DisconnectGateway(PaymentGateway gateway) implements GatewayMessages<Disconnected> {}
 
