@@ -160,7 +160,8 @@ public final class CreditStore {
     parameters
         .addValue(blocks.stream().map(b -> uuid(b.invoiceId())).toArray(UUID[]::new))
         .addValue(blocks.stream().map(NewBlock::amount).toArray(BigDecimal[]::new))
-        .addValue(blocks.stream().map(b -> Sql.time(b.effectiveAt())).toArray(OffsetDateTime[]::new))
+        .addValue(
+            blocks.stream().map(b -> Sql.time(b.effectiveAt())).toArray(OffsetDateTime[]::new))
         .addValue(blocks.stream().map(b -> Sql.time(b.expiresAt())).toArray(OffsetDateTime[]::new))
         .addValue(blocks.stream().map(b -> Ids.nextUuid()).toArray(UUID[]::new))
         .addValue(blocks.stream().map(b -> Ids.operation(b.cause())).toArray(UUID[]::new))

@@ -7,7 +7,7 @@ import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
 import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.catalog.CatalogStore;
-import io.steelyard.catalog.CatalogStore.UnitTerms;
+import io.steelyard.catalog.UnitTerms;
 import io.steelyard.credit.CreditMessages.Allocate;
 import io.steelyard.credit.CreditMessages.Allocated;
 import io.steelyard.credit.CreditMessages.GetUnitUsage;
@@ -103,8 +103,7 @@ public final class CreditVerticle extends ServiceVerticle<CreditMessages<?>> {
                                 .now(pool, call)
                                 .compose(
                                     now ->
-                                        store.unitUsage(
-                                            pool, merchantId, customer, unit.id(), now))
+                                        store.unitUsage(pool, merchantId, customer, unit.id(), now))
                                 .map(
                                     usage ->
                                         new UnitUsageView(
@@ -130,7 +129,8 @@ public final class CreditVerticle extends ServiceVerticle<CreditMessages<?>> {
                                 .now(tx, call)
                                 .compose(
                                     now ->
-                                        store(tx, merchantId, allocate, customer, unit.id(), now))));
+                                        store(
+                                            tx, merchantId, allocate, customer, unit.id(), now))));
   }
 
   private Future<Allocated> store(
@@ -171,9 +171,7 @@ public final class CreditVerticle extends ServiceVerticle<CreditMessages<?>> {
   }
 
   private Future<UnitTerms> unit(SqlClient client, UUID merchantId, String id) {
-    return catalog
-        .unit(client, merchantId, id)
-        .compose(unit -> found(unit, "custom_pricing_unit"));
+    return catalog.unit(client, merchantId, id).compose(unit -> found(unit, "custom_pricing_unit"));
   }
 
   private static Future<Id> customerByExternalId(
@@ -182,8 +180,7 @@ public final class CreditVerticle extends ServiceVerticle<CreditMessages<?>> {
   }
 
   private static Future<Id> customerById(SqlClient client, UUID merchantId, String id) {
-    return customer(
-        client, CUSTOMER_BY_ID, Tuple.of(merchantId, Sql.uuid(IdKind.CUSTOMER, id)));
+    return customer(client, CUSTOMER_BY_ID, Tuple.of(merchantId, Sql.uuid(IdKind.CUSTOMER, id)));
   }
 
   private static Future<Id> customer(SqlClient client, String sql, Tuple parameters) {

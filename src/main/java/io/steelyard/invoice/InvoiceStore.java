@@ -250,7 +250,8 @@ public final class InvoiceStore {
   public Future<Long> count(SqlClient client, UUID merchantId, Filter filter) {
     return client
         .preparedQuery(COUNT)
-        .execute(Tuple.of(merchantId, filter.customerId(), filter.subscriptionId(), filter.status()))
+        .execute(
+            Tuple.of(merchantId, filter.customerId(), filter.subscriptionId(), filter.status()))
         .map(rows -> rows.iterator().next().getLong(0));
   }
 

@@ -39,7 +39,6 @@ final class BulkCreation {
 
   private final MerchantClock clock;
   private final CatalogStore catalog = new CatalogStore();
-  private final GatewayStore gateways = new GatewayStore();
   private final PeriodOpening opening = new PeriodOpening();
 
   BulkCreation(MerchantClock clock) {
@@ -63,17 +62,17 @@ final class BulkCreation {
               return opening
                   .store(tx, call, created, known.plans(), known.now())
                   .map(
-                      done ->
-                          new Subscriptions(created.stream().map(Subscription::view).toList()));
+                      done -> new Subscriptions(created.stream().map(Subscription::view).toList()));
             });
   }
 
   private Future<Known> known(SqlConnection tx, Call call, List<NewSubscription> wanted) {
     UUID merchantId = call.merchantId();
-    List<Id> planIds =
+    List<UUID> planIds =
         wanted.stream()
             .map(each -> Id.parse(IdKind.PLAN, each.planId()))
             .flatMap(Optional::stream)
+            .map(Id::uuid)
             .distinct()
             .toList();
     return knownCustomers(tx, merchantId, wanted)
@@ -83,8 +82,7 @@ final class BulkCreation {
                     .planTerms(tx, merchantId, planIds)
                     .compose(
                         plans ->
-                            gateways
-                                .isConnected(tx, merchantId, PaymentGateway.CARD_GATEWAY)
+                            GatewayStore.isConnected(tx, merchantId, PaymentGateway.CARD_GATEWAY)
                                 .compose(
                                     connected ->
                                         clock
@@ -103,7 +101,7 @@ final class BulkCreation {
             .distinct()
             .toArray(UUID[]::new);
     return tx.preparedQuery(KNOWN_CUSTOMERS)
-        .execute(Tuple.of(merchantId, ids))
+        .execute(Tuple.of(merchantId).addValue(ids))
         .map(
             rows -> {
               Set<UUID> known = new HashSet<>();
@@ -120,8 +118,7 @@ final class BulkCreation {
     return faults;
   }
 
-  private static void check(
-      NewSubscription wanted, String at, Known known, List<Fault> faults) {
+  private static void check(NewSubscription wanted, String at, Known known, List<Fault> faults) {
     UUID customer = Sql.uuid(IdKind.CUSTOMER, wanted.customerId());
     if (customer == null || !known.customers().contains(customer)) {
       faults.add(Fault.at(at + "/customerId", "unknown_customer", "no such customer"));

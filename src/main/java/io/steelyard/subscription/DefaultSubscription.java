@@ -42,9 +42,7 @@ public final class DefaultSubscription {
             now,
             null);
     Instant trialEnd =
-        trial
-            ? now.atZone(call.merchant().zone()).plusDays(plan.trialDays()).toInstant()
-            : null;
+        trial ? now.atZone(call.merchant().zone()).plusDays(plan.trialDays()).toInstant() : null;
     return new Subscription(view, trialEnd, null);
   }
 }

@@ -106,17 +106,74 @@ public sealed interface SubscriptionMessages<R extends Reply> extends Request<R>
 
     public SubscriptionView with(PlanView expanded) {
       return new SubscriptionView(
-            id, customerId, planId, merchantId, status, startDate, endDate, billingCadence, currency, netTerms, paymentGateway, allowCustomerChanges, autoChargeInvoice, autoSyncInvoice, autoSendInvoice, isTrial, chargeForUsageBasedPricesDuringTrial, createdAt, updatedAt, expanded);
+          id,
+          customerId,
+          planId,
+          merchantId,
+          status,
+          startDate,
+          endDate,
+          billingCadence,
+          currency,
+          netTerms,
+          paymentGateway,
+          allowCustomerChanges,
+          autoChargeInvoice,
+          autoSyncInvoice,
+          autoSendInvoice,
+          isTrial,
+          chargeForUsageBasedPricesDuringTrial,
+          createdAt,
+          updatedAt,
+          expanded);
     }
 
     SubscriptionView with(SubscriptionStatus changed, Instant at) {
       return new SubscriptionView(
-            id, customerId, planId, merchantId, changed, startDate, endDate, billingCadence, currency, netTerms, paymentGateway, allowCustomerChanges, autoChargeInvoice, autoSyncInvoice, autoSendInvoice, isTrial, chargeForUsageBasedPricesDuringTrial, createdAt, at, plan);
+          id,
+          customerId,
+          planId,
+          merchantId,
+          changed,
+          startDate,
+          endDate,
+          billingCadence,
+          currency,
+          netTerms,
+          paymentGateway,
+          allowCustomerChanges,
+          autoChargeInvoice,
+          autoSyncInvoice,
+          autoSendInvoice,
+          isTrial,
+          chargeForUsageBasedPricesDuringTrial,
+          createdAt,
+          at,
+          plan);
     }
 
     SubscriptionView with(Instant changedEnd, Instant at) {
       return new SubscriptionView(
-            id, customerId, planId, merchantId, status, startDate, changedEnd, billingCadence, currency, netTerms, paymentGateway, allowCustomerChanges, autoChargeInvoice, autoSyncInvoice, autoSendInvoice, isTrial, chargeForUsageBasedPricesDuringTrial, createdAt, at, plan);
+          id,
+          customerId,
+          planId,
+          merchantId,
+          status,
+          startDate,
+          changedEnd,
+          billingCadence,
+          currency,
+          netTerms,
+          paymentGateway,
+          allowCustomerChanges,
+          autoChargeInvoice,
+          autoSyncInvoice,
+          autoSendInvoice,
+          isTrial,
+          chargeForUsageBasedPricesDuringTrial,
+          createdAt,
+          at,
+          plan);
     }
   }
 

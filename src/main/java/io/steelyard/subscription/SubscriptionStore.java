@@ -246,11 +246,7 @@ public final class SubscriptionStore {
         .preparedQuery(COUNT)
         .execute(
             Tuple.of(
-                merchantId,
-                filter.customerId(),
-                filter.id(),
-                filter.planId(),
-                filter.statuses()))
+                merchantId, filter.customerId(), filter.id(), filter.planId(), filter.statuses()))
         .map(rows -> rows.iterator().next().getLong(0));
   }
 
@@ -268,8 +264,7 @@ public final class SubscriptionStore {
             + direction
             + " LIMIT $6 OFFSET $7";
     Tuple parameters =
-        Tuple.of(
-            merchantId, filter.customerId(), filter.id(), filter.planId(), filter.statuses());
+        Tuple.of(merchantId, filter.customerId(), filter.id(), filter.planId(), filter.statuses());
     parameters.addValue(paging.pageSize()).addValue(paging.offset());
     return client
         .preparedQuery(sql)

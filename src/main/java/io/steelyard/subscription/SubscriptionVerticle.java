@@ -7,6 +7,7 @@ import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
 import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.catalog.CatalogStore;
+import io.steelyard.catalog.Detail;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.BillingCadence;
@@ -85,16 +86,14 @@ public final class SubscriptionVerticle extends ServiceVerticle<SubscriptionMess
     return store
         .find(client, call.merchantId(), id)
         .compose(
-            found ->
-                found.map(Future::succeededFuture).orElseGet(SubscriptionVerticle::notFound));
+            found -> found.map(Future::succeededFuture).orElseGet(SubscriptionVerticle::notFound));
   }
 
   private Future<Subscription> findAndLock(SqlConnection tx, Call call, String id) {
     return store
         .findAndLock(tx, call.merchantId(), id)
         .compose(
-            found ->
-                found.map(Future::succeededFuture).orElseGet(SubscriptionVerticle::notFound));
+            found -> found.map(Future::succeededFuture).orElseGet(SubscriptionVerticle::notFound));
   }
 
   private static <T> Future<T> notFound() {
@@ -107,8 +106,7 @@ public final class SubscriptionVerticle extends ServiceVerticle<SubscriptionMess
             subscription -> {
               Id planId = subscription.view().planId();
               return catalog
-                  .planViews(
-                      pool, call.merchantId(), List.of(planId), CatalogStore.Detail.EXPANDED)
+                  .planViews(pool, call.merchantId(), List.of(planId.uuid()), Detail.EXPANDED)
                   .map(plans -> subscription.view().with(plans.get(planId)));
             });
   }
