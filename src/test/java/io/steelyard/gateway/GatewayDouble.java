@@ -29,7 +29,9 @@ final class GatewayDouble {
 
   private final List<Asked> asked = Collections.synchronizedList(new ArrayList<>());
   private final Deque<Handler<HttpServerResponse>> answers = new ArrayDeque<>();
+  private final List<HttpServerResponse> held = new ArrayList<>();
   private final HttpServer server;
+  private volatile int togetherCount;
 
   /** A request as it arrived; header names in lower case. */
   record Asked(String line, Map<String, String> headers, String body) {
@@ -72,6 +74,14 @@ final class GatewayDouble {
     return then(response -> response.setStatusCode(status).end(body));
   }
 
+  /**
+   * Holds back customers until {@code count} are asked for, then makes each a new one, as a gateway
+   * does that forgot the idempotency key.
+   */
+  void makeCustomersTogether(int count) {
+    togetherCount = count;
+  }
+
   /** The gateway goes away: connections to it are refused. */
   void goAway() {
     server.close().await();
@@ -93,8 +103,19 @@ final class GatewayDouble {
     }
     if (told != null) {
       told.handle(request.response());
+    } else if (togetherCount > 0 && request.uri().endsWith("/customers")) {
+      hold(request.response());
     } else {
       request.response().end(request.uri().endsWith("/customers") ? CUSTOMER : SESSION);
+    }
+  }
+
+  private void hold(HttpServerResponse response) {
+    held.add(response);
+    if (held.size() == togetherCount) {
+      for (int i = 0; i < held.size(); i++) {
+        held.get(i).end("{\"id\":\"cus_" + i + "\"}");
+      }
     }
   }
 }

@@ -285,12 +285,13 @@ class HttpGatewayIT {
     assertUnavailable(failure(gateway(10_000).createSetupSession(SETUP, "k")));
   }
 
-  @Test
-  void redirectsAreNotFollowed() {
+  @ParameterizedTest
+  @ValueSource(ints = {301, 302, 303, 307, 308})
+  void redirectsAreNotFollowed(int status) {
     server.then(
         response ->
             response
-                .setStatusCode(307)
+                .setStatusCode(status)
                 .putHeader("Location", server.baseUrl() + "/elsewhere")
                 .end());
 
