@@ -60,6 +60,7 @@ final class EventReader {
   private final EventKeys keys = new EventKeys();
   private final String[] texts = new String[Field.ALL.length];
   private String data;
+  private int index = -1; // in the batch; below zero for an event alone
 
   EventReader(JsonParser in, byte[] body, Config.Limits limits) {
     this.in = in;
@@ -79,7 +80,7 @@ final class EventReader {
     if (first == JsonToken.START_ARRAY) {
       readBatch(events);
     } else {
-      readItem("", events);
+      readItem(events);
     }
     if (!faults.isFull() && in.nextToken() != null) {
       throw new JsonParseException(in, "content after the value", in.currentTokenLocation());
@@ -88,7 +89,7 @@ final class EventReader {
   }
 
   private void readBatch(List<UsageEvent> events) throws IOException {
-    int index = 0;
+    index = 0;
     while (in.nextToken() != JsonToken.END_ARRAY) {
       if (index == limits.eventsPerBatch()) {
         faults.add("", "max_items", "At most " + index + " events are allowed in one body.");
@@ -98,7 +99,7 @@ final class EventReader {
       if (faults.isFull()) {
         return;
       }
-      readItem("/" + index, events);
+      readItem(events);
       index++;
     }
     if (index == 0) {
@@ -113,20 +114,20 @@ final class EventReader {
     } while (in.nextToken() != JsonToken.END_ARRAY);
   }
 
-  private void readItem(String pointer, List<UsageEvent> events) throws IOException {
+  private void readItem(List<UsageEvent> events) throws IOException {
     if (in.currentToken() != JsonToken.START_OBJECT) {
-      faults.add(pointer, "type", "An event must be an object.");
+      faults.add(pointer(), "type", "An event must be an object.");
       in.skipChildren();
       return;
     }
-    UsageEvent event = readEvent(pointer);
+    UsageEvent event = readEvent();
     if (faults.isEmpty()) {
       events.add(event);
     }
   }
 
   /** The event, or null when the body has a fault. */
-  private UsageEvent readEvent(String pointer) throws IOException {
+  private UsageEvent readEvent() throws IOException {
     java.util.Arrays.fill(texts, null);
     data = null;
     dataReader.reset();
@@ -135,46 +136,46 @@ final class EventReader {
       Field field = Field.named(name);
       in.nextToken();
       if (field == null) {
-        faults.add(rules.pointer(pointer, name), "unknown_property", "No such property.");
+        faults.add(rules.pointer(pointer(), name), "unknown_property", "No such property.");
         in.skipChildren();
       } else if ((seen & 1 << field.ordinal()) != 0) {
-        faults.add(pointer + "/" + name, "duplicate_key", "The property is given twice.");
+        faults.add(pointer() + "/" + name, "duplicate_key", "The property is given twice.");
         in.skipChildren();
       } else {
         seen |= 1 << field.ordinal();
-        readField(field, pointer);
+        readField(field);
       }
     }
     for (Field field : Field.ALL) {
       if (field.required && (seen & 1 << field.ordinal()) == 0) {
-        faults.add(pointer + "/" + field.wire, "required", "The property is required.");
+        faults.add(pointer(field), "required", "The property is required.");
       }
     }
-    Instant generatedAt = generatedAt(pointer);
+    Instant generatedAt = generatedAt();
     return faults.isEmpty() ? event(generatedAt) : null;
   }
 
-  private void readField(Field field, String pointer) throws IOException {
+  private void readField(Field field) throws IOException {
     if (field == Field.DATA) {
-      readData(pointer + "/data");
+      readData();
       return;
     }
     if (in.currentToken() != JsonToken.VALUE_STRING) {
-      faults.add(pointer + "/" + field.wire, "type", "Must be a string.");
+      faults.add(pointer(field), "type", "Must be a string.");
       in.skipChildren();
       return;
     }
     String text = in.getText();
     if (text.isEmpty()) {
-      faults.add(pointer + "/" + field.wire, "min_length", "Must not be empty.");
-    } else if (rules.accepts(text) || rules.refuse(text, pointer + "/" + field.wire)) {
+      faults.add(pointer(field), "min_length", "Must not be empty.");
+    } else if (rules.accepts(text) || rules.refuse(text, pointer(field))) {
       texts[field.ordinal()] = text;
     }
   }
 
-  private void readData(String pointer) throws IOException {
+  private void readData() throws IOException {
     if (in.currentToken() != JsonToken.START_OBJECT) {
-      faults.add(pointer, "type", "Must be an object.");
+      faults.add(pointer(Field.DATA), "type", "Must be an object.");
       in.skipChildren();
       return;
     }
@@ -183,13 +184,15 @@ final class EventReader {
     int length = (int) in.currentLocation().getByteOffset() - start;
     if (length > limits.eventDataBytes()) {
       faults.add(
-          pointer, "max_bytes", "At most " + limits.eventDataBytes() + " bytes are allowed.");
+          pointer(Field.DATA),
+          "max_bytes",
+          "At most " + limits.eventDataBytes() + " bytes are allowed.");
     } else if (faults.isEmpty()) {
       data = new String(body, start, length, StandardCharsets.UTF_8);
     }
   }
 
-  private Instant generatedAt(String pointer) {
+  private Instant generatedAt() {
     String text = texts[Field.GENERATED_AT.ordinal()];
     if (text == null) {
       return null; // missing, or a fault already
@@ -197,12 +200,24 @@ final class EventReader {
     Instant instant = Timestamps.dateTime(text).orElse(null);
     if (instant == null) {
       faults.add(
-          pointer + "/generatedAt", "format", "Must be an ISO 8601 date-time with an offset or Z.");
+          pointer(Field.GENERATED_AT),
+          "format",
+          "Must be an ISO 8601 date-time with an offset or Z.");
     } else if (instant.isBefore(EARLIEST) || !instant.isBefore(LATEST_EXCLUSIVE)) {
       faults.add(
-          pointer + "/generatedAt", "range", "Must be from 2000-01-01 to before 2100-01-01 (UTC).");
+          pointer(Field.GENERATED_AT),
+          "range",
+          "Must be from 2000-01-01 to before 2100-01-01 (UTC).");
     }
     return instant;
+  }
+
+  private String pointer() {
+    return index < 0 ? "" : "/" + index;
+  }
+
+  private String pointer(Field field) {
+    return pointer() + "/" + field.wire;
   }
 
   private UsageEvent event(Instant generatedAt) {

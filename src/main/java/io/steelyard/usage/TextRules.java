@@ -1,9 +1,18 @@
 package io.steelyard.usage;
 
 import io.steelyard.json.Utf8;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 
 /** What every string and name of a body has to keep to. */
 final class TextRules {
+  private static final VarHandle LONGS =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final long ONES = 0x0101010101010101L;
+  private static final long HIGH_BITS = 0x8080808080808080L;
+  private static final long BACKSLASHES = '\\' * ONES;
+
   private final int charsMax;
   private final boolean mayHoldUnstorable;
   private final FaultList faults;
@@ -16,12 +25,23 @@ final class TextRules {
   }
 
   private static boolean hasUnicodeEscape(byte[] body) {
-    for (int i = 0; i < body.length - 1; i++) {
-      if (body[i] == '\\' && body[i + 1] == 'u') {
+    int at = 0;
+    while (at < body.length - 1) {
+      if (at + Long.BYTES <= body.length && !hasBackslash((long) LONGS.get(body, at))) {
+        at += Long.BYTES;
+      } else if (body[at] == '\\' && body[at + 1] == 'u') {
         return true;
+      } else {
+        at++;
       }
     }
     return false;
+  }
+
+  /** Eight bytes at once: the subtraction borrows into the high bit of a byte that is zero. */
+  private static boolean hasBackslash(long bytes) {
+    long zeroWhereEqual = bytes ^ BACKSLASHES;
+    return ((zeroWhereEqual - ONES) & ~zeroWhereEqual & HIGH_BITS) != 0;
   }
 
   boolean mayHoldUnstorable() {
