@@ -1,0 +1,91 @@
+package io.steelyard.usage;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.steelyard.bus.Address;
+import io.steelyard.bus.Call;
+import io.steelyard.bus.Reply;
+import io.steelyard.bus.ServiceVerticle;
+import io.steelyard.config.Config;
+import io.steelyard.db.Pools;
+import io.steelyard.merchant.MerchantClock;
+import io.steelyard.usage.EventStore.Entry;
+import io.steelyard.usage.EventStore.EventId;
+import io.vertx.core.Future;
+import io.vertx.core.eventbus.DeliveryOptions;
+import io.vertx.sqlclient.Pool;
+import java.util.List;
+import java.util.Set;
+
+/** Stores events and answers when they are safe. */
+public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
+  private static final DeliveryOptions LOCALLY = new DeliveryOptions().setLocalOnly(true);
+
+  private final Settings settings;
+  private final Pools pools;
+  private final MerchantClock clock;
+  private final Config.Ingest config;
+  private final EventStore store = new EventStore();
+  private Pool pool;
+  private IngestBuffer buffer;
+
+  public UsageVerticle(Settings settings, Pools pools, MerchantClock clock, Config.Ingest config) {
+    super(Address.USAGE, settings);
+    this.settings = settings;
+    this.pools = pools;
+    this.clock = clock;
+    this.config = config;
+  }
+
+  @Override
+  protected Future<?> open() {
+    MeterRegistry metrics = settings.metrics();
+    pool = pools.ingest(vertx);
+    buffer =
+        new IngestBuffer(
+            config,
+            new Database(),
+            settings.failures(),
+            new IngestMetrics(metrics),
+            SharedGauge.of(
+                vertx,
+                metrics,
+                "steelyard.ingest.buffered",
+                "Events received and not yet answered"));
+    return Future.succeededFuture();
+  }
+
+  @Override
+  protected Future<?> close() {
+    return buffer.drain().compose(drained -> pool.close());
+  }
+
+  @Override
+  protected Future<? extends Reply> handle(UsageMessages<?> request, Call call) {
+    return switch (request) {
+      case UsageMessages.Ingest ingest -> ingest(ingest, call);
+    };
+  }
+
+  private Future<UsageMessages.Ingested> ingest(UsageMessages.Ingest ingest, Call call) {
+    return ingest.events().isEmpty()
+        ? Future.succeededFuture(new UsageMessages.Ingested(0, 0))
+        : buffer.add(call.merchantId(), ingest.events());
+  }
+
+  private final class Database implements IngestBuffer.Surroundings {
+    @Override
+    public Future<Set<EventId>> store(List<Entry> entries) {
+      return store.store(pool, entries, clock.systemNow());
+    }
+
+    @Override
+    public Future<Long> countConflicts(List<Entry> duplicates) {
+      return store.countConflicts(pool, duplicates);
+    }
+
+    @Override
+    public void stored() {
+      vertx.eventBus().send(Address.EVENTS_STORED, null, LOCALLY);
+    }
+  }
+}
