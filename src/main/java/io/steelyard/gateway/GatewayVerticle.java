@@ -11,6 +11,7 @@ import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.config.Config;
 import io.steelyard.customer.CustomerMessages;
 import io.steelyard.customer.CustomerMessages.CustomerView;
+import io.steelyard.db.Ids;
 import io.steelyard.db.Pools;
 import io.steelyard.domain.PaymentGateway;
 import io.steelyard.gateway.CardGateway.CustomerDetails;
@@ -183,7 +184,7 @@ public final class GatewayVerticle extends ServiceVerticle<GatewayMessages<?>> {
             gatewayCustomer ->
                 gateway.createSetupSession(
                     new SetupRequest(customer.id(), gatewayCustomer, message.successUrl()),
-                    "setup:" + call.requestId()));
+                    "setup:" + Ids.nextUuid()));
   }
 
   /** The customer's id at the gateway, where it is made known on first need. */
