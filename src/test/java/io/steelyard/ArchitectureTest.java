@@ -136,17 +136,19 @@ class ArchitectureTest {
                     .or(resideInAnyPackage("io.steelyard.db..", TOP))));
   }
 
-  /** The top may build the system's clock, to hand it to the one who may read it. */
   @Test
   void onlyTheMerchantsClockAndTheDeadlineOfACallAskForTheTime() {
     check(
         noClasses()
             .that(not(named("io.steelyard.merchant.MerchantClock", "io.steelyard.bus.Call")))
-            .and()
-            .resideOutsideOfPackage(TOP)
             .should()
-            .accessTargetWhere(ASKS_FOR_THE_TIME.or(BUILDS_A_CLOCK)));
-    check(noClasses().that().resideInAPackage(TOP).should().accessTargetWhere(ASKS_FOR_THE_TIME));
+            .accessTargetWhere(ASKS_FOR_THE_TIME));
+  }
+
+  @Test
+  void onlyTheTopBuildsTheSystemsClockToHandItOn() {
+    check(
+        noClasses().that().resideOutsideOfPackage(TOP).should().accessTargetWhere(BUILDS_A_CLOCK));
   }
 
   private static final DescribedPredicate<JavaAccess<?>> ASKS_FOR_THE_TIME =
