@@ -93,8 +93,7 @@ final class Authentication implements Gate {
   }
 
   private Call call(String requestId, Call.Merchant merchant) {
-    return new Call(
-        requestId, merchant, System.currentTimeMillis() + config.timeouts().requestMs());
+    return Call.within(requestId, merchant, config.timeouts().requestMs());
   }
 
   /** One and the same answer for a missing, empty, unknown and revoked key. */

@@ -6,6 +6,7 @@ import io.steelyard.config.Config;
 import io.steelyard.json.Schemas;
 import io.steelyard.json.Validator;
 import io.steelyard.web.Api;
+import io.steelyard.web.DocsRoutes;
 import io.steelyard.web.Endpoint;
 import io.steelyard.web.WebServer;
 import io.vertx.core.Future;

@@ -33,7 +33,6 @@ final class OperatorGate implements Gate {
           .failed();
     }
     return Future.succeededFuture(
-        new Call(
-            requestId, null, System.currentTimeMillis() + config.timeouts().requestMs()));
+        Call.within(requestId, null, config.timeouts().requestMs()));
   }
 }

@@ -189,10 +189,7 @@ public final class Api {
       throw new IllegalStateException("the router and the endpoint disagree on " + request.path());
     }
     Call timed =
-        new Call(
-            call.requestId(),
-            call.merchant(),
-            System.currentTimeMillis() + config.timeouts().requestMs());
+        Call.within(call.requestId(), call.merchant(), config.timeouts().requestMs());
     return new Exchange(request, timed, matcher, served.parameters(), body, tree);
   }
 
