@@ -21,7 +21,7 @@ final class Postmaster {
   private static final Logger LOG = LoggerFactory.getLogger(Postmaster.class);
   private static final Duration START_LIMIT = Duration.ofSeconds(60);
   private static final Duration LEFTOVER_LIMIT = Duration.ofSeconds(20);
-  private static final Duration IMMEDIATE_LIMIT = Duration.ofSeconds(5);
+  private static final Duration IMMEDIATE_LIMIT = Duration.ofSeconds(4);
   private static final long POLL_MS = 50;
 
   private final PostgresProgram programs;
