@@ -1,0 +1,27 @@
+package io.steelyard;
+
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.steelyard.bus.Bus;
+import io.steelyard.bus.ServiceVerticle;
+import io.steelyard.config.Config;
+import io.steelyard.db.Pools;
+import io.vertx.core.Vertx;
+import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
+
+/**
+ * What verticles are made of.
+ *
+ * @param config the effective one: secrets that the start made are in it
+ * @param ready whether requests should come here: everything is up and no stop has begun
+ * @param listening told the entry's name and the port that it really listens on
+ */
+record Wiring(
+    Vertx vertx,
+    Config config,
+    Pools pools,
+    PrometheusMeterRegistry metrics,
+    ServiceVerticle.Settings settings,
+    Bus bus,
+    BooleanSupplier ready,
+    BiConsumer<String, Integer> listening) {}
