@@ -1,13 +1,30 @@
 package io.steelyard;
 
+import io.steelyard.bus.Bus;
+import io.steelyard.bus.ServiceVerticle;
+import io.steelyard.catalog.CatalogVerticle;
+import io.steelyard.config.Config;
+import io.steelyard.credit.CreditVerticle;
+import io.steelyard.customer.CustomerVerticle;
+import io.steelyard.db.Pools;
+import io.steelyard.gateway.GatewayVerticle;
+import io.steelyard.gateway.SecretBox;
+import io.steelyard.http.HttpVerticle;
+import io.steelyard.invoice.InvoiceVerticle;
+import io.steelyard.merchant.MerchantClock;
+import io.steelyard.merchant.MerchantVerticle;
+import io.steelyard.operator.ManagementVerticle;
+import io.steelyard.subscription.SubscriptionVerticle;
+import io.steelyard.usage.AggregationVerticle;
+import io.steelyard.usage.UsageVerticle;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.ThreadingModel;
 import io.vertx.core.Vertx;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -74,8 +91,71 @@ final class Deployment {
    * starts and stops; HTTP comes last, when everything it asks is there.
    */
   static Deployment of(Wiring wiring) {
-    List<Entry> entries = new ArrayList<>();
-    return new Deployment(entries);
+    Config config = wiring.config();
+    Config.Verticles count = config.verticles();
+    Bus bus = wiring.bus();
+    Pools pools = wiring.pools();
+    ServiceVerticle.Settings settings = wiring.settings();
+    MerchantClock clock = new MerchantClock(Clock.systemUTC());
+    SecretBox secrets = new SecretBox(config.security().encryptionKey());
+    return new Deployment(
+        List.of(
+            Entry.eventLoop(
+                MANAGEMENT,
+                1,
+                () ->
+                    new ManagementVerticle(
+                        config,
+                        bus,
+                        pools,
+                        wiring.metrics(),
+                        wiring.ready(),
+                        port -> wiring.listening().accept(MANAGEMENT, port))),
+            Entry.eventLoop(
+                "gateway",
+                count.gateway().instances(),
+                () ->
+                    new GatewayVerticle(
+                        settings, config, pools, clock, bus, secrets, wiring.publicUrl())),
+            Entry.eventLoop(
+                "merchant",
+                count.merchant().instances(),
+                () -> new MerchantVerticle(settings, pools, clock)),
+            Entry.eventLoop(
+                "catalog",
+                count.catalog().instances(),
+                () -> new CatalogVerticle(settings, pools, clock)),
+            Entry.eventLoop(
+                "credit",
+                count.credit().instances(),
+                () -> new CreditVerticle(settings, pools, clock)),
+            Entry.eventLoop(
+                "invoice", count.invoice().instances(), () -> new InvoiceVerticle(settings, pools)),
+            Entry.eventLoop(
+                "subscription",
+                count.subscription().instances(),
+                () -> new SubscriptionVerticle(settings, pools, clock)),
+            Entry.eventLoop(
+                "customer",
+                count.customer().instances(),
+                () -> new CustomerVerticle(settings, pools, clock)),
+            Entry.worker(
+                "aggregation",
+                count.aggregation().instances(),
+                () -> new AggregationVerticle(pools, config, wiring.metrics(), clock)),
+            Entry.eventLoop(
+                "usage",
+                count.usage().instances(),
+                () -> new UsageVerticle(settings, pools, clock, config.ingest())),
+            Entry.eventLoop(
+                HTTP,
+                count.http().instances(),
+                () ->
+                    new HttpVerticle(
+                        config,
+                        bus,
+                        wiring.metrics(),
+                        port -> wiring.listening().accept(HTTP, port)))));
   }
 
   /** Starts one entry after the other; a failure leaves the earlier ones running. */

@@ -3,9 +3,12 @@ package io.steelyard;
 import ch.qos.logback.classic.LoggerContext;
 import io.steelyard.config.ConfigLoader;
 import io.steelyard.config.StartFailure;
+import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
@@ -15,6 +18,7 @@ import org.slf4j.LoggerFactory;
 public final class Main {
   private static final int STOPPED = 0;
   private static final int FAILED = 1;
+  private static final long NANOS_PER_MS = 1_000_000;
   private static final long START_LIMIT_S = 180;
   private static final long START_TO_STOP_LIMIT_S = 25;
 
@@ -22,12 +26,14 @@ public final class Main {
 
   public static void main(String[] args) {
     configureLogging();
-    long startedMs = System.currentTimeMillis();
+    long startedAt = System.nanoTime();
     Future<Service> starting = start();
     Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(starting), "steelyard-stop"));
     try {
       Service service = starting.await(START_LIMIT_S, TimeUnit.SECONDS);
-      log().info("Started in {} ms", System.currentTimeMillis() - startedMs);
+      Optional<Demo.Introduction> demo = service.demo().await(START_LIMIT_S, TimeUnit.SECONDS);
+      log().info("Started in {} ms", (System.nanoTime() - startedAt) / NANOS_PER_MS);
+      System.out.println(banner(service, demo));
       log().debug("Settings:\n{}", service.config());
     } catch (StartFailure e) {
       fail(e.getMessage());
@@ -37,6 +43,19 @@ public final class Main {
       log().error("The start failed", e);
       fail(e.getClass().getName() + ": " + e.getMessage());
     }
+  }
+
+  private static String banner(Service service, Optional<Demo.Introduction> demo) {
+    Optional<String> token =
+        service.operatorTokenGenerated()
+            ? Optional.of(service.config().operator().token())
+            : Optional.empty();
+    return Banner.text(
+        service.publicUrl(),
+        service.managementUrl(),
+        token,
+        demo,
+        new MerchantClock(Clock.systemUTC()).systemNow());
   }
 
   private static Future<Service> start() {

@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -63,6 +64,7 @@ public final class Service {
   private final Config config;
   private final boolean tokenGenerated;
   private final Database database;
+  private final Pools pools;
   private final Map<String, Integer> ports = new ConcurrentHashMap<>();
   private Deployment deployment;
   private Future<Boolean> stopped;
@@ -71,6 +73,7 @@ public final class Service {
   private Service(Platform platform, Config given, Database database) {
     this.platform = platform;
     this.database = database;
+    this.pools = new Pools(given.database(), database.endpoint());
     this.tokenGenerated = given.operator().token() == null;
     this.config =
         given.withSecrets(
@@ -126,12 +129,13 @@ public final class Service {
             new Wiring(
                 vertx,
                 config,
-                new Pools(config.database(), database.endpoint()),
+                pools,
                 platform.metrics(),
                 settings,
                 new Bus(vertx, true),
                 () -> ready,
-                ports::put));
+                ports::put,
+                this::publicUrl));
     return Platform.detached(deployment.start(vertx))
         .map(
             started -> {
@@ -184,6 +188,30 @@ public final class Service {
   /** Whether nobody else knows the operator's token yet, so that it has to be shown once. */
   public boolean operatorTokenGenerated() {
     return tokenGenerated;
+  }
+
+  /** How a client reaches the external API: as configured, or on this machine. */
+  public String publicUrl() {
+    String configured = config.http().publicUrl();
+    return configured == null ? url(config.http().host(), port(Deployment.HTTP)) : configured;
+  }
+
+  /** How a client on this machine reaches the management port. */
+  public String managementUrl() {
+    return url(config.management().host(), port(Deployment.MANAGEMENT));
+  }
+
+  /** A wildcard address is reached over the loopback one. */
+  private static String url(String host, int port) {
+    String reachable = host.equals("0.0.0.0") || host.equals("::") ? "127.0.0.1" : host;
+    return "http://" + (reachable.contains(":") ? "[" + reachable + "]" : reachable) + ":" + port;
+  }
+
+  /** The demo merchant, where one is wanted and the database is not somebody's own. */
+  Future<Optional<Demo.Introduction>> demo() {
+    return config.demoEnabled()
+        ? new Demo(vertx(), new Bus(vertx(), true), pools, config).prepare()
+        : Future.succeededFuture(Optional.empty());
   }
 
   public Vertx vertx() {

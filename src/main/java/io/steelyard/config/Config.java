@@ -25,8 +25,12 @@ public record Config(
     Gateway gateway,
     Security security) {
 
-  /** Port 0 takes a free one. */
-  public record Http(String host, @Range(min = 0, max = 65535) int port) {}
+  /**
+   * @param port 0 takes a free one
+   * @param publicUrl how customers' browsers reach this port, for links; unset means by host and
+   *     port
+   */
+  public record Http(String host, @Range(min = 0, max = 65535) int port, @Unset String publicUrl) {}
 
   /** Port 0 takes a free one. */
   public record Management(String host, @Range(min = 0, max = 65535) int port) {}

@@ -46,9 +46,7 @@ final class Authentication implements Gate {
             return size() > entriesMax;
           }
         };
-    vertx
-        .eventBus()
-        .<String>consumer(Address.KEY_REVOKED, message -> forget(message.body()));
+    vertx.eventBus().<String>consumer(Address.KEY_REVOKED, message -> forget(message.body()));
   }
 
   private void forget(String keyId) {

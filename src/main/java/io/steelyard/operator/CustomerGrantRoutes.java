@@ -38,8 +38,7 @@ final class CustomerGrantRoutes {
     String planId = Bodies.text(Bodies.object(exchange.tree()), "planId");
     return scope
         .of(exchange)
-        .compose(
-            call -> bus.ask(new GrantPrivatePlan(exchange.path("customerId"), planId), call))
+        .compose(call -> bus.ask(new GrantPrivatePlan(exchange.path("customerId"), planId), call))
         .map(Answer::created);
   }
 

@@ -23,8 +23,7 @@ final class HealthRoutes {
   /**
    * @param serving whether all verticles are up and no stop has begun
    */
-  HealthRoutes(
-      Vertx vertx, Pool pool, BooleanSupplier serving, PrometheusMeterRegistry metrics) {
+  HealthRoutes(Vertx vertx, Pool pool, BooleanSupplier serving, PrometheusMeterRegistry metrics) {
     this.vertx = vertx;
     this.pool = pool;
     this.serving = serving;

@@ -57,8 +57,7 @@ public final class ManagementVerticle extends VerticleBase {
     DocsRoutes.mountOperator(router);
     new Api(vertx, config, new OperatorGate(config), metrics).mount(router, endpoints());
     Api.finish(router);
-    server =
-        new WebServer(vertx, config, config.management().host(), config.management().port());
+    server = new WebServer(vertx, config, config.management().host(), config.management().port());
     return server.listen(router).onSuccess(bound::accept);
   }
 

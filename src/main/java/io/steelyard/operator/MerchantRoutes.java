@@ -94,8 +94,7 @@ final class MerchantRoutes {
     return scope
         .of(exchange)
         .compose(
-            call ->
-                bus.ask(new SetClock(Bodies.time(body, "now", call.merchant().zone())), call))
+            call -> bus.ask(new SetClock(Bodies.time(body, "now", call.merchant().zone())), call))
         .map(Answer::ok);
   }
 }

@@ -25,14 +25,12 @@ final class OperatorGate implements Gate {
   @Override
   public Future<Call> admit(HttpServerRequest request, String requestId) {
     List<String> given = request.headers().getAll("authorization");
-    byte[] actual =
-        given.size() == 1 ? given.get(0).getBytes(StandardCharsets.UTF_8) : new byte[0];
+    byte[] actual = given.size() == 1 ? given.get(0).getBytes(StandardCharsets.UTF_8) : new byte[0];
     if (!MessageDigest.isEqual(expected, actual)) {
       return Refusal.closing(401, "unauthenticated", "A valid operator token is required.")
           .with("www-authenticate", "Bearer")
           .failed();
     }
-    return Future.succeededFuture(
-        Call.within(requestId, null, config.timeouts().requestMs()));
+    return Future.succeededFuture(Call.within(requestId, null, config.timeouts().requestMs()));
   }
 }

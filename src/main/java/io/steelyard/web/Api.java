@@ -59,7 +59,8 @@ public final class Api {
   public void mount(Router router, List<Endpoint> endpoints) {
     Map<String, List<Endpoint>> byPath =
         endpoints.stream()
-            .collect(Collectors.groupingBy(Endpoint::path, LinkedHashMap::new, Collectors.toList()));
+            .collect(
+                Collectors.groupingBy(Endpoint::path, LinkedHashMap::new, Collectors.toList()));
     byPath.forEach(
         (path, methods) -> {
           Pattern pattern = methods.get(0).pattern();
@@ -175,11 +176,7 @@ public final class Api {
         .map(
             body ->
                 exchange(
-                    served,
-                    request,
-                    call,
-                    body,
-                    wanted == Endpoint.Body.JSON ? tree(body) : null));
+                    served, request, call, body, wanted == Endpoint.Body.JSON ? tree(body) : null));
   }
 
   private Exchange exchange(
@@ -188,8 +185,7 @@ public final class Api {
     if (!matcher.matches()) {
       throw new IllegalStateException("the router and the endpoint disagree on " + request.path());
     }
-    Call timed =
-        Call.within(call.requestId(), call.merchant(), config.timeouts().requestMs());
+    Call timed = Call.within(call.requestId(), call.merchant(), config.timeouts().requestMs());
     return new Exchange(request, timed, matcher, served.parameters(), body, tree);
   }
 

@@ -46,8 +46,7 @@ public final class Query {
     Optional<String> name = Percent.decode(equals < 0 ? pair : pair.substring(0, equals), true);
     Optional<String> value = Percent.decode(equals < 0 ? "" : pair.substring(equals + 1), true);
     if (name.isEmpty() || value.isEmpty()) {
-      faults.add(
-          Fault.parameter(name.orElse("query"), "encoding", "is not percent-encoded UTF-8"));
+      faults.add(Fault.parameter(name.orElse("query"), "encoding", "is not percent-encoded UTF-8"));
     } else if (values.putIfAbsent(name.get(), value.get()) != null) {
       faults.add(Fault.parameter(name.get(), "repeated", "may be given once only"));
     }

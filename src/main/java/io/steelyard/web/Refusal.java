@@ -26,7 +26,9 @@ public final class Refusal extends RuntimeException {
     return new Refusal(status, code, detail, Map.of(), false);
   }
 
-  /** Refused, with the connection closed since what follows on it cannot be trusted or is unread. */
+  /**
+   * Refused, with the connection closed since what follows on it cannot be trusted or is unread.
+   */
   public static Refusal closing(int status, String code, String detail) {
     return new Refusal(status, code, detail, Map.of(), true);
   }

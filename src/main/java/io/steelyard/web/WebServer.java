@@ -73,8 +73,7 @@ public final class WebServer {
     String requestId = name(request);
     String problem = problem(request);
     if (problem != null) {
-      Problems.respond(
-          request, requestId, Refusal.closing(400, "malformed_request", problem));
+      Problems.respond(request, requestId, Refusal.closing(400, "malformed_request", problem));
       return;
     }
     router.handle(request);

@@ -61,7 +61,7 @@ class ConfigLoaderTest {
   void nothingGivenMeansTheDefaultsOfTheJar() throws Exception {
     Config config = load();
 
-    assertThat(config.http()).isEqualTo(new Config.Http("127.0.0.1", 8080));
+    assertThat(config.http()).isEqualTo(new Config.Http("127.0.0.1", 8080, null));
     assertThat(config.management().port()).isEqualTo(8081);
     assertThat(config.database().embedded()).isTrue();
     assertThat(config.operator().token()).isNull();
