@@ -36,6 +36,9 @@ public sealed interface GatewayMessages<R extends Reply> extends Request<R> {
   record CreateSetupSession(String externalCustomerId, String successUrl, String email, String name)
       implements GatewayMessages<CheckoutSession> {}
 
+  /** A session at the sandbox gateway of the call's merchant. */
+  record GetSandboxSession(String sessionId) implements GatewayMessages<CheckoutSession> {}
+
   /** Completes an open session of the call's merchant at its sandbox gateway. */
   record CompleteSandboxSession(String sessionId) implements GatewayMessages<CheckoutSession> {}
 

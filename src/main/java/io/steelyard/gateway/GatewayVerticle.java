@@ -23,6 +23,7 @@ import io.steelyard.gateway.GatewayMessages.ConnectionView;
 import io.steelyard.gateway.GatewayMessages.CreateSetupSession;
 import io.steelyard.gateway.GatewayMessages.DisconnectGateway;
 import io.steelyard.gateway.GatewayMessages.Disconnected;
+import io.steelyard.gateway.GatewayMessages.GetSandboxSession;
 import io.steelyard.gateway.GatewayStore.Connection;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
@@ -90,6 +91,7 @@ public final class GatewayVerticle extends ServiceVerticle<GatewayMessages<?>> {
       case ConnectGateway connect -> connect(connect, call);
       case DisconnectGateway disconnect -> disconnect(disconnect, call);
       case CreateSetupSession create -> createSetupSession(create, call);
+      case GetSandboxSession get -> new SandboxGateway(sandbox, call).find(get.sessionId());
       case CompleteSandboxSession complete ->
           new SandboxGateway(sandbox, call).complete(complete.sessionId());
     };

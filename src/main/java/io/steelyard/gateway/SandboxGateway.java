@@ -69,6 +69,24 @@ final class SandboxGateway implements CardGateway {
                                 .orElseGet(() -> refused(sessionId))));
   }
 
+  /** The session as it stands now. */
+  Future<CheckoutSession> find(String sessionId) {
+    return setting
+        .clock()
+        .now(setting.pool(), call)
+        .compose(
+            now ->
+                SandboxStore.find(setting.pool(), call.merchantId(), sessionId)
+                    .compose(
+                        found ->
+                            found
+                                .map(session -> Future.succeededFuture(view(session, now)))
+                                .orElseGet(
+                                    () ->
+                                        FailureException.failed(
+                                            Failure.notFound("checkout_session")))));
+  }
+
   private Future<CheckoutSession> refused(String sessionId) {
     return SandboxStore.find(setting.pool(), call.merchantId(), sessionId)
         .compose(
@@ -119,6 +137,6 @@ final class SandboxGateway implements CardGateway {
   private String pageOf(String sessionId) {
     String base = setting.publicBaseUrl().get();
     String trimmed = base.endsWith("/") ? base.substring(0, base.length() - 1) : base;
-    return trimmed + "/sandbox/checkout/" + sessionId;
+    return trimmed + "/sandbox/checkout/" + call.merchant().id() + "/" + sessionId;
   }
 }

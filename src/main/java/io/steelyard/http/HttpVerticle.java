@@ -38,6 +38,7 @@ public final class HttpVerticle extends VerticleBase {
   public Future<?> start() {
     Router router = Router.router(vertx);
     DocsRoutes.mountExternal(router);
+    new SandboxRoutes(bus, config).mount(router);
     new Api(vertx, config, new Authentication(vertx, bus, config), metrics)
         .mount(router, endpoints());
     Api.finish(router);

@@ -121,7 +121,8 @@ public final class Api {
     return HttpMethod.values().contains(method) ? method.name() : "such method";
   }
 
-  static String requestId(HttpServerRequest request) {
+  /** The id that the answer to this request carries. */
+  public static String requestId(HttpServerRequest request) {
     return request.response().headers().get("x-request-id");
   }
 
