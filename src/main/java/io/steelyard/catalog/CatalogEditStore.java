@@ -124,12 +124,9 @@ final class CatalogEditStore {
   private static final String SET_DEFAULT_PLAN =
       "UPDATE merchant SET default_plan_id = $3, updated_at = $2 WHERE id = $1";
 
-  /** One writer of a merchant's catalogue at a time; false when there is no such merchant. */
-  Future<Boolean> lock(SqlConnection connection, UUID merchantId) {
-    return connection
-        .preparedQuery(LOCK)
-        .execute(Tuple.of(merchantId))
-        .map(rows -> rows.size() == 1);
+  /** One writer of a merchant's catalogue at a time. */
+  Future<Void> lock(SqlConnection connection, UUID merchantId) {
+    return connection.preparedQuery(LOCK).execute(Tuple.of(merchantId)).mapEmpty();
   }
 
   /** What is referred to is written before what refers to it. */

@@ -54,7 +54,11 @@ public final class CatalogParser {
   private static final JsonFactory JSON =
       JsonFactory.builder().streamReadConstraints(CONSTRAINTS).build();
   private static final YAMLFactory YAML =
-      YAMLFactory.builder().streamReadConstraints(CONSTRAINTS).loaderOptions(yamlOptions()).build();
+      YAMLFactory.builder()
+          .streamReadConstraints(CONSTRAINTS)
+          .loaderOptions(yamlOptions())
+          .enable(YAMLParser.Feature.PARSE_BOOLEAN_LIKE_WORDS_AS_STRINGS)
+          .build();
 
   /** Takes text for text and numbers for numbers only. */
   private static final ObjectMapper STRICT = strict();

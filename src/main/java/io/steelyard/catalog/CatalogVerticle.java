@@ -73,11 +73,7 @@ public final class CatalogVerticle extends ServiceVerticle<CatalogMessages<?>> {
   private Future<CatalogApplied> apply(SqlConnection tx, CatalogDocument document, Call call) {
     return writing
         .lock(tx, call.merchantId())
-        .compose(
-            known ->
-                known
-                    ? reading.read(tx, call.merchantId())
-                    : FailureException.failed(Failure.notFound("merchant")))
+        .compose(locked -> reading.read(tx, call.merchantId()))
         .compose(
             stored -> clock.now(tx, call).compose(now -> write(tx, stored, document, call, now)));
   }

@@ -3,6 +3,8 @@ package io.steelyard.catalog;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.mapping;
 
+import io.steelyard.bus.Failure;
+import io.steelyard.bus.FailureException;
 import io.steelyard.catalog.CatalogDocument.Allocation;
 import io.steelyard.catalog.CatalogDocument.Billable;
 import io.steelyard.catalog.CatalogDocument.Plan;
@@ -112,14 +114,17 @@ final class StoredCatalogStore {
     Future<List<Instant>> latest =
         list(connection, LATEST_CHANGE, merchant, row -> Sql.instant(row, "latest_change"));
     return Future.all(List.of(defaultPlan, units, billables, plans, prices, allocations, latest))
-        .map(
+        .compose(
             done ->
-                new StoredCatalog(
-                    defaultPlan.result().getFirst(),
-                    units.result(),
-                    billables.result(),
-                    assembled(plans.result(), prices.result(), allocations.result()),
-                    latest.result().getFirst()));
+                defaultPlan.result().isEmpty()
+                    ? FailureException.failed(Failure.notFound("merchant"))
+                    : Future.succeededFuture(
+                        new StoredCatalog(
+                            defaultPlan.result().getFirst(),
+                            units.result(),
+                            billables.result(),
+                            assembled(plans.result(), prices.result(), allocations.result()),
+                            latest.result().getFirst())));
   }
 
   private static <T> Future<List<T>> list(
