@@ -77,7 +77,7 @@ class SandboxGatewayIT {
             new CheckoutSession(
                 session.id(),
                 "checkout.session",
-                "http://127.0.0.1:8080/sandbox/checkout/" + session.id(),
+                "http://127.0.0.1:8080/sandbox/checkout/" + merchant.id() + "/" + session.id(),
                 "open",
                 "setup",
                 "sbx_cus_1",
