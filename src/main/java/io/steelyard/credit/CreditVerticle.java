@@ -5,7 +5,6 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
-import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.catalog.CatalogStore;
 import io.steelyard.catalog.UnitTerms;
 import io.steelyard.credit.CreditMessages.Allocate;
@@ -17,6 +16,7 @@ import io.steelyard.credit.CreditMessages.UnitUsageView;
 import io.steelyard.credit.CreditStore.NewBlock;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Pools;
+import io.steelyard.db.StoreVerticle;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
@@ -33,33 +33,19 @@ import java.util.Optional;
 import java.util.UUID;
 
 /** Answers for balances of custom pricing units and their ledger. */
-public final class CreditVerticle extends ServiceVerticle<CreditMessages<?>> {
+public final class CreditVerticle extends StoreVerticle<CreditMessages<?>> {
   private static final String CUSTOMER_BY_EXTERNAL_ID =
       "SELECT id FROM customer WHERE merchant_id = $1 AND external_id = $2";
   private static final String CUSTOMER_BY_ID =
       "SELECT id FROM customer WHERE merchant_id = $1 AND id = $2";
 
-  private final Pools pools;
   private final MerchantClock clock;
   private final CatalogStore catalog = new CatalogStore();
   private final CreditStore store = new CreditStore();
-  private Pool pool;
 
   public CreditVerticle(Settings settings, Pools pools, MerchantClock clock) {
-    super(Address.CREDIT, settings);
-    this.pools = pools;
+    super(Address.CREDIT, settings, pools);
     this.clock = clock;
-  }
-
-  @Override
-  protected Future<?> open() {
-    pool = pools.api(vertx);
-    return Future.succeededFuture();
-  }
-
-  @Override
-  protected Future<?> close() {
-    return pool.close();
   }
 
   @Override

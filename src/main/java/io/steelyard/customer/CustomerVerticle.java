@@ -5,7 +5,6 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
-import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.catalog.CatalogStore;
 import io.steelyard.customer.CustomerMessages.CreateCustomer;
 import io.steelyard.customer.CustomerMessages.CustomerInput;
@@ -20,6 +19,7 @@ import io.steelyard.customer.CustomerMessages.ListCustomers;
 import io.steelyard.customer.CustomerMessages.PrivatePlanGranted;
 import io.steelyard.customer.CustomerMessages.UpsertCustomers;
 import io.steelyard.db.Pools;
+import io.steelyard.db.StoreVerticle;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Pool;
@@ -31,30 +31,16 @@ import java.util.Optional;
 import java.util.UUID;
 
 /** Answers for customers. */
-public final class CustomerVerticle extends ServiceVerticle<CustomerMessages<?>> {
-  private final Pools pools;
+public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
   private final MerchantClock clock;
   private final CustomerStore store = new CustomerStore();
   private final CatalogStore catalog = new CatalogStore();
   private final CustomerCreation creation;
-  private Pool pool;
 
   public CustomerVerticle(Settings settings, Pools pools, MerchantClock clock) {
-    super(Address.CUSTOMER, settings);
-    this.pools = pools;
+    super(Address.CUSTOMER, settings, pools);
     this.clock = clock;
     this.creation = new CustomerCreation(clock);
-  }
-
-  @Override
-  protected Future<?> open() {
-    pool = pools.api(vertx);
-    return Future.succeededFuture();
-  }
-
-  @Override
-  protected Future<?> close() {
-    return pool.close();
   }
 
   @Override

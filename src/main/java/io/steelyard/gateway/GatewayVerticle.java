@@ -13,6 +13,7 @@ import io.steelyard.customer.CustomerMessages;
 import io.steelyard.customer.CustomerMessages.CustomerView;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Pools;
+import io.steelyard.db.StoreVerticle;
 import io.steelyard.domain.PaymentGateway;
 import io.steelyard.gateway.CardGateway.CustomerDetails;
 import io.steelyard.gateway.CardGateway.SetupRequest;
@@ -36,17 +37,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Answers {@link GatewayMessages}. No call to a gateway runs within a database transaction. */
-public final class GatewayVerticle extends ServiceVerticle<GatewayMessages<?>> {
+public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
   private static final Logger LOG = LoggerFactory.getLogger(GatewayVerticle.class);
 
   private final Settings settings;
   private final Config config;
-  private final Pools pools;
   private final MerchantClock clock;
   private final Bus bus;
   private final SecretBox secretBox;
   private final Supplier<String> publicBaseUrl;
-  private Pool pool;
   private GatewayHttp http;
   private SandboxGateway.Setting sandbox;
 
@@ -61,10 +60,9 @@ public final class GatewayVerticle extends ServiceVerticle<GatewayMessages<?>> {
       Bus bus,
       SecretBox secretBox,
       Supplier<String> publicBaseUrl) {
-    super(Address.GATEWAY, settings);
+    super(Address.GATEWAY, settings, pools);
     this.settings = settings;
     this.config = config;
-    this.pools = pools;
     this.clock = clock;
     this.bus = bus;
     this.secretBox = secretBox;
@@ -73,16 +71,16 @@ public final class GatewayVerticle extends ServiceVerticle<GatewayMessages<?>> {
 
   @Override
   protected Future<?> open() {
-    pool = pools.api(vertx);
+    Future<?> opened = super.open();
     http = new GatewayHttp(vertx, config.gateway(), settings.metrics());
     sandbox =
         new SandboxGateway.Setting(pool, clock, publicBaseUrl, config.gateway().checkoutTtlMs());
-    return Future.succeededFuture();
+    return opened;
   }
 
   @Override
   protected Future<?> close() {
-    return http.close().eventually(pool::close);
+    return http.close().eventually(super::close);
   }
 
   @Override

@@ -5,8 +5,8 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
-import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.db.Pools;
+import io.steelyard.db.StoreVerticle;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.IdKind;
 import io.steelyard.invoice.InvoiceMessages.GetInvoiceWithLineItems;
@@ -20,28 +20,14 @@ import java.util.List;
 import java.util.UUID;
 
 /** Answers for invoices. */
-public final class InvoiceVerticle extends ServiceVerticle<InvoiceMessages<?>> {
+public final class InvoiceVerticle extends StoreVerticle<InvoiceMessages<?>> {
   /** A UUID no row has, for a filter whose text is no id at all. */
   private static final UUID NO_ROW = new UUID(0, 0);
 
-  private final Pools pools;
   private final InvoiceStore store = new InvoiceStore();
-  private Pool pool;
 
   public InvoiceVerticle(Settings settings, Pools pools) {
-    super(Address.INVOICE, settings);
-    this.pools = pools;
-  }
-
-  @Override
-  protected Future<?> open() {
-    pool = pools.api(vertx);
-    return Future.succeededFuture();
-  }
-
-  @Override
-  protected Future<?> close() {
-    return pool.close();
+    super(Address.INVOICE, settings, pools);
   }
 
   @Override

@@ -105,75 +105,24 @@ public sealed interface SubscriptionMessages<R extends Reply> extends Request<R>
       implements Reply {
 
     public SubscriptionView with(PlanView expanded) {
-      return new SubscriptionView(
-          id,
-          customerId,
-          planId,
-          merchantId,
-          status,
-          startDate,
-          endDate,
-          billingCadence,
-          currency,
-          netTerms,
-          paymentGateway,
-          allowCustomerChanges,
-          autoChargeInvoice,
-          autoSyncInvoice,
-          autoSendInvoice,
-          isTrial,
-          chargeForUsageBasedPricesDuringTrial,
-          createdAt,
-          updatedAt,
-          expanded);
+      return copy(status, endDate, updatedAt, expanded);
     }
 
     SubscriptionView with(SubscriptionStatus changed, Instant at) {
-      return new SubscriptionView(
-          id,
-          customerId,
-          planId,
-          merchantId,
-          changed,
-          startDate,
-          endDate,
-          billingCadence,
-          currency,
-          netTerms,
-          paymentGateway,
-          allowCustomerChanges,
-          autoChargeInvoice,
-          autoSyncInvoice,
-          autoSendInvoice,
-          isTrial,
-          chargeForUsageBasedPricesDuringTrial,
-          createdAt,
-          at,
-          plan);
+      return copy(changed, endDate, at, plan);
     }
 
-    SubscriptionView with(Instant changedEnd, Instant at) {
+    SubscriptionView withEnd(Instant changed, Instant at) {
+      return copy(status, changed, at, plan);
+    }
+
+    private SubscriptionView copy(
+        SubscriptionStatus newStatus, Instant newEnd, Instant newUpdatedAt, PlanView newPlan) {
       return new SubscriptionView(
-          id,
-          customerId,
-          planId,
-          merchantId,
-          status,
-          startDate,
-          changedEnd,
-          billingCadence,
-          currency,
-          netTerms,
-          paymentGateway,
-          allowCustomerChanges,
-          autoChargeInvoice,
-          autoSyncInvoice,
-          autoSendInvoice,
-          isTrial,
-          chargeForUsageBasedPricesDuringTrial,
-          createdAt,
-          at,
-          plan);
+          id, customerId, planId, merchantId, newStatus, startDate, newEnd, billingCadence,
+          currency, netTerms, paymentGateway, allowCustomerChanges, autoChargeInvoice,
+          autoSyncInvoice, autoSendInvoice, isTrial, chargeForUsageBasedPricesDuringTrial,
+          createdAt, newUpdatedAt, newPlan);
     }
   }
 

@@ -5,10 +5,10 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
-import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.catalog.CatalogStore;
 import io.steelyard.catalog.Detail;
 import io.steelyard.db.Pools;
+import io.steelyard.db.StoreVerticle;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.BillingCadence;
 import io.steelyard.domain.Id;
@@ -39,33 +39,19 @@ import java.util.Map;
 import java.util.UUID;
 
 /** Answers for subscriptions: creation in bulk, reading, and the changes a caller may ask for. */
-public final class SubscriptionVerticle extends ServiceVerticle<SubscriptionMessages<?>> {
+public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessages<?>> {
   /** A UUID no row has, for a filter whose text is no id at all. */
   private static final UUID NO_ROW = new UUID(0, 0);
 
-  private final Pools pools;
   private final MerchantClock clock;
   private final SubscriptionStore store = new SubscriptionStore();
   private final CatalogStore catalog = new CatalogStore();
   private final BulkCreation creation;
-  private Pool pool;
 
   public SubscriptionVerticle(Settings settings, Pools pools, MerchantClock clock) {
-    super(Address.SUBSCRIPTION, settings);
-    this.pools = pools;
+    super(Address.SUBSCRIPTION, settings, pools);
     this.clock = clock;
     this.creation = new BulkCreation(clock);
-  }
-
-  @Override
-  protected Future<?> open() {
-    pool = pools.api(vertx);
-    return Future.succeededFuture();
-  }
-
-  @Override
-  protected Future<?> close() {
-    return pool.close();
   }
 
   @Override
@@ -169,7 +155,7 @@ public final class SubscriptionVerticle extends ServiceVerticle<SubscriptionMess
     }
     return store
         .setEnd(tx, call.merchantId(), found.id(), periodEnd, now)
-        .map(done -> found.view().with(periodEnd, now));
+        .map(done -> found.view().withEnd(periodEnd, now));
   }
 
   /** The one open period of a oneTime subscription has no end: cancelling it ends it now. */
@@ -200,7 +186,7 @@ public final class SubscriptionVerticle extends ServiceVerticle<SubscriptionMess
     }
     return store
         .setEnd(tx, call.merchantId(), found.id(), null, now)
-        .map(done -> view.with((Instant) null, now));
+        .map(done -> view.withEnd(null, now));
   }
 
   private Future<SubscriptionDeleted> delete(
