@@ -11,11 +11,11 @@ import io.steelyard.gateway.GatewayVerticle;
 import io.steelyard.gateway.SecretBox;
 import io.steelyard.http.HttpVerticle;
 import io.steelyard.invoice.InvoiceVerticle;
+import io.steelyard.json.Schemas;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.merchant.MerchantVerticle;
 import io.steelyard.operator.ManagementVerticle;
 import io.steelyard.subscription.SubscriptionVerticle;
-import io.steelyard.usage.AggregationVerticle;
 import io.steelyard.usage.UsageVerticle;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
@@ -97,6 +97,7 @@ final class Deployment {
     Pools pools = wiring.pools();
     ServiceVerticle.Settings settings = wiring.settings();
     MerchantClock clock = new MerchantClock(Clock.systemUTC());
+    Schemas document = Schemas.external();
     SecretBox secrets = new SecretBox(config.security().encryptionKey());
     return new Deployment(
         List.of(
@@ -139,10 +140,6 @@ final class Deployment {
                 "customer",
                 count.customer().instances(),
                 () -> new CustomerVerticle(settings, pools, clock)),
-            Entry.worker(
-                "aggregation",
-                count.aggregation().instances(),
-                () -> new AggregationVerticle(pools, config, wiring.metrics(), clock)),
             Entry.eventLoop(
                 "usage",
                 count.usage().instances(),
@@ -155,6 +152,7 @@ final class Deployment {
                         config,
                         bus,
                         wiring.metrics(),
+                        document,
                         port -> wiring.listening().accept(HTTP, port)))));
   }
 

@@ -14,7 +14,6 @@ import io.steelyard.db.Pools;
 import io.steelyard.db.StoreVerticle;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
-import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Instant;
 import java.util.List;

@@ -22,7 +22,6 @@ import io.steelyard.db.Pools;
 import io.steelyard.db.StoreVerticle;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
-import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.SqlClient;
 import java.util.HashMap;
 import java.util.List;

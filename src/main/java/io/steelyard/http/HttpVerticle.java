@@ -21,13 +21,17 @@ public final class HttpVerticle extends VerticleBase {
   private final Config config;
   private final Bus bus;
   private final MeterRegistry metrics;
+  private final Schemas document;
   private final IntConsumer bound;
   private WebServer server;
 
   /**
+   * @param document the external API's
    * @param bound is told the port once it is bound
    */
-  public HttpVerticle(Config config, Bus bus, MeterRegistry metrics, IntConsumer bound) {
+  public HttpVerticle(
+      Config config, Bus bus, MeterRegistry metrics, Schemas document, IntConsumer bound) {
+    this.document = document;
     this.config = config;
     this.bus = bus;
     this.metrics = metrics;
@@ -37,7 +41,7 @@ public final class HttpVerticle extends VerticleBase {
   @Override
   public Future<?> start() {
     Router router = Router.router(vertx);
-    DocsRoutes.mountExternal(router);
+    DocsRoutes.mount(router, document);
     new SandboxRoutes(bus, config).mount(router);
     new Api(vertx, config, new Authentication(vertx, bus, config), metrics)
         .mount(router, endpoints());
@@ -52,7 +56,7 @@ public final class HttpVerticle extends VerticleBase {
   }
 
   private List<Endpoint> endpoints() {
-    Validator schemas = Schemas.external().validator();
+    Validator schemas = document.validator();
     return Stream.of(
             new CustomerRoutes(bus, schemas, config).endpoints(),
             new CreditRoutes(bus).endpoints(),

@@ -82,8 +82,7 @@ final class SandboxRoutes {
   }
 
   private <R extends Reply> Future<R> ask(RoutingContext routing, Request<R> request) {
-    Call call =
-        Call.within(Api.requestId(routing.request()), null, config.timeouts().requestMs());
+    Call call = Call.within(Api.requestId(routing.request()), null, config.timeouts().requestMs());
     return bus.ask(new FindMerchant(routing.pathParam("merchantId")), call)
         .compose(found -> bus.ask(request, call.forMerchant(found.merchant())));
   }

@@ -6,8 +6,8 @@ import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
 import io.steelyard.db.Pools;
-import io.steelyard.db.StoreVerticle;
 import io.steelyard.db.Sql;
+import io.steelyard.db.StoreVerticle;
 import io.steelyard.domain.IdKind;
 import io.steelyard.invoice.InvoiceMessages.GetInvoiceWithLineItems;
 import io.steelyard.invoice.InvoiceMessages.InvoicePage;
@@ -15,7 +15,6 @@ import io.steelyard.invoice.InvoiceMessages.InvoiceView;
 import io.steelyard.invoice.InvoiceMessages.ListInvoices;
 import io.steelyard.invoice.InvoiceStore.Filter;
 import io.vertx.core.Future;
-import io.vertx.sqlclient.Pool;
 import java.util.List;
 import java.util.UUID;
 

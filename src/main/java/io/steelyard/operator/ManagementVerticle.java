@@ -54,8 +54,10 @@ public final class ManagementVerticle extends VerticleBase {
     pool = pools.api(vertx);
     Router router = Router.router(vertx);
     new HealthRoutes(vertx, pool, serving, metrics).mount(router);
-    DocsRoutes.mountOperator(router);
-    new Api(vertx, config, new OperatorGate(config), metrics).mount(router, endpoints());
+    Schemas document = Schemas.operator();
+    DocsRoutes.mount(router, document);
+    new Api(vertx, config, new OperatorGate(config), metrics)
+        .mount(router, endpoints(document.validator()));
     Api.finish(router);
     server = new WebServer(vertx, config, config.management().host(), config.management().port());
     return server.listen(router).onSuccess(bound::accept);
@@ -66,8 +68,7 @@ public final class ManagementVerticle extends VerticleBase {
     return server.shutdown().eventually(() -> pool.close());
   }
 
-  private List<Endpoint> endpoints() {
-    Validator schemas = Schemas.operator().validator();
+  private List<Endpoint> endpoints(Validator schemas) {
     MerchantScope scope = new MerchantScope(bus);
     return Stream.of(
             new MerchantRoutes(bus, schemas, scope).endpoints(),

@@ -119,10 +119,26 @@ public sealed interface SubscriptionMessages<R extends Reply> extends Request<R>
     private SubscriptionView copy(
         SubscriptionStatus newStatus, Instant newEnd, Instant newUpdatedAt, PlanView newPlan) {
       return new SubscriptionView(
-          id, customerId, planId, merchantId, newStatus, startDate, newEnd, billingCadence,
-          currency, netTerms, paymentGateway, allowCustomerChanges, autoChargeInvoice,
-          autoSyncInvoice, autoSendInvoice, isTrial, chargeForUsageBasedPricesDuringTrial,
-          createdAt, newUpdatedAt, newPlan);
+          id,
+          customerId,
+          planId,
+          merchantId,
+          newStatus,
+          startDate,
+          newEnd,
+          billingCadence,
+          currency,
+          netTerms,
+          paymentGateway,
+          allowCustomerChanges,
+          autoChargeInvoice,
+          autoSyncInvoice,
+          autoSendInvoice,
+          isTrial,
+          chargeForUsageBasedPricesDuringTrial,
+          createdAt,
+          newUpdatedAt,
+          newPlan);
     }
   }
 

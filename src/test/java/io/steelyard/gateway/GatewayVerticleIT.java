@@ -220,8 +220,8 @@ class GatewayVerticleIT {
     assertThat(first.customer()).isEqualTo(fixture.cardGatewayId(customer));
     assertThat(second.customer()).isEqualTo(first.customer());
     assertThat(second.id()).isNotEqualTo(first.id());
-    assertThat(first.url()).isEqualTo(
-            "http://localhost:1234/sandbox/checkout/" + merchant.id() + "/" + first.id());
+    assertThat(first.url())
+        .isEqualTo("http://localhost:1234/sandbox/checkout/" + merchant.id() + "/" + first.id());
     assertThat(ask(new CompleteSandboxSession(first.id())).status()).isEqualTo("complete");
     assertThat(failure(new CompleteSandboxSession(first.id()), merchant).code())
         .isEqualTo("session_not_open");

@@ -37,7 +37,12 @@ public final class Contract {
         operation.getJsonObject("responses").getJsonObject(Integer.toString(answer.status()));
     if (response == null) {
       throw new AssertionError(
-          method + " " + path + " answered " + answer.status() + ", not documented: "
+          method
+              + " "
+              + path
+              + " answered "
+              + answer.status()
+              + ", not documented: "
               + answer.text());
     }
     response = resolve(response);
