@@ -125,7 +125,7 @@ public final class CreditVerticle extends StoreVerticle<CreditMessages<?>> {
           new Failure.Rejected(
               "expiry_in_the_past",
               "expiresAt must lie in the future.",
-              List.of(Failure.Fault.at("/expiresAt", "expiry_in_the_past", "must be later"))));
+              List.of(Failure.Fault.at("/expiresAt", "expiry_in_the_past", "Must be later."))));
     }
     Id id = Ids.next(IdKind.ALLOCATION_BLOCK);
     NewBlock block =

@@ -78,7 +78,9 @@ public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
       if (earlier != null) {
         faults.add(
             Failure.Fault.at(
-                "/" + i + "/externalId", "duplicate", "is the same as that of element " + earlier));
+                "/" + i + "/externalId",
+                "duplicate",
+                "Must differ from that of element " + earlier + "."));
       }
     }
     return faults;

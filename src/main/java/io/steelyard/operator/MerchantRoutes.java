@@ -63,7 +63,7 @@ final class MerchantRoutes {
       return ZoneId.of(name);
     } catch (DateTimeException e) {
       throw new Failure.Invalid(
-              List.of(Fault.at("/timezone", "timezone", "must name a zone of the tz database")))
+              List.of(Fault.at("/timezone", "timezone", "Must name a zone of the tz database.")))
           .asException();
     }
   }

@@ -121,17 +121,17 @@ final class BulkCreation {
   private static void check(NewSubscription wanted, String at, Known known, List<Fault> faults) {
     UUID customer = Sql.uuid(IdKind.CUSTOMER, wanted.customerId());
     if (customer == null || !known.customers().contains(customer)) {
-      faults.add(Fault.at(at + "/customerId", "unknown_customer", "no such customer"));
+      faults.add(Fault.at(at + "/customerId", "unknown_customer", "There is no such customer."));
     }
     PlanTerms plan = plan(wanted, known);
     if (plan == null) {
-      faults.add(Fault.at(at + "/planId", "unknown_plan", "no such plan"));
+      faults.add(Fault.at(at + "/planId", "unknown_plan", "There is no such plan."));
     } else if (!plan.available()) {
-      faults.add(Fault.at(at + "/planId", "plan_archived", "the plan is archived"));
+      faults.add(Fault.at(at + "/planId", "plan_archived", "The plan is archived."));
     }
     Instant start = wanted.startDate() == null ? known.now() : wanted.startDate();
     if (wanted.endDate() != null && !wanted.endDate().isAfter(start)) {
-      faults.add(Fault.at(at + "/endDate", "end_before_start", "must be after startDate"));
+      faults.add(Fault.at(at + "/endDate", "end_before_start", "Must be after startDate."));
     }
     if (Boolean.TRUE.equals(wanted.autoChargeInvoice())) {
       if (wanted.paymentGateway() != PaymentGateway.CARD_GATEWAY) {
@@ -139,13 +139,13 @@ final class BulkCreation {
             Fault.at(
                 at + "/autoChargeInvoice",
                 "auto_charge_needs_card_gateway",
-                "needs paymentGateway CardGateway"));
+                "Needs paymentGateway CardGateway."));
       } else if (!known.cardGateway()) {
         faults.add(
             Fault.at(
                 at + "/autoChargeInvoice",
                 "gateway_not_connected",
-                "the merchant has no card gateway connected"));
+                "The merchant has no card gateway connected."));
       }
     }
   }
@@ -153,7 +153,7 @@ final class BulkCreation {
   private static Failure rejected(List<Fault> faults) {
     String detail =
         faults.size() == 1
-            ? faults.get(0).pointer() + " " + faults.get(0).message()
+            ? faults.get(0).pointer() + ": " + faults.get(0).message()
             : faults.size() + " faults in the subscriptions; none was created.";
     return new Failure.Rejected(faults.get(0).code(), detail, faults);
   }

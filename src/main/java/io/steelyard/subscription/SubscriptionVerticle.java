@@ -235,7 +235,7 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
                                 Failure.Fault.at(
                                     "/externalCustomerId",
                                     "customer_mismatch",
-                                    "is not the external id of the subscription's customer")))));
+                                    "Must be the external id of the subscription's customer.")))));
   }
 
   private static <T> Future<T> over(Subscription found, String attempted) {

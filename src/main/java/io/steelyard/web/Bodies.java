@@ -30,13 +30,13 @@ public final class Bodies {
   /** The elements of an array of 1 to {@code max} elements; a fault of the whole body otherwise. */
   public static List<?> array(Object tree, int max) {
     if (!(tree instanceof List<?> list)) {
-      throw Failure.invalid("", "type", "must be an array").asException();
+      throw Failure.invalid("", "type", "Must be an array.").asException();
     }
     if (list.isEmpty()) {
-      throw Failure.invalid("", "min_items", "must have at least 1 element").asException();
+      throw Failure.invalid("", "min_items", "Must have at least 1 element.").asException();
     }
     if (list.size() > max) {
-      throw Failure.invalid("", "max_items", "must have at most " + max + " elements")
+      throw Failure.invalid("", "max_items", "Must have at most " + max + " elements.")
           .asException();
     }
     return list;

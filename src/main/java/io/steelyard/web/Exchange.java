@@ -45,9 +45,9 @@ public final class Exchange {
   private void readPath(String name, String raw, List<Fault> faults) {
     Optional<String> value = Percent.decode(raw, false);
     if (value.isEmpty()) {
-      faults.add(Fault.parameter(name, "encoding", "is not percent-encoded UTF-8"));
+      faults.add(Fault.parameter(name, "encoding", "Must be percent-encoded UTF-8."));
     } else if (value.get().isEmpty()) {
-      faults.add(Fault.parameter(name, "min_length", "must not be empty"));
+      faults.add(Fault.parameter(name, "min_length", "Must not be empty."));
     }
     path.put(name, value.orElse(""));
   }

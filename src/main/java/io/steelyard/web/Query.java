@@ -46,9 +46,10 @@ public final class Query {
     Optional<String> name = Percent.decode(equals < 0 ? pair : pair.substring(0, equals), true);
     Optional<String> value = Percent.decode(equals < 0 ? "" : pair.substring(equals + 1), true);
     if (name.isEmpty() || value.isEmpty()) {
-      faults.add(Fault.parameter(name.orElse("query"), "encoding", "is not percent-encoded UTF-8"));
+      faults.add(
+          Fault.parameter(name.orElse("query"), "encoding", "Must be percent-encoded UTF-8."));
     } else if (values.putIfAbsent(name.get(), value.get()) != null) {
-      faults.add(Fault.parameter(name.get(), "repeated", "may be given once only"));
+      faults.add(Fault.parameter(name.get(), "repeated", "May be given once only."));
     }
   }
 
@@ -60,11 +61,11 @@ public final class Query {
       return Optional.empty();
     }
     if (value.isEmpty()) {
-      fault(name, "min_length", "must not be empty");
+      fault(name, "min_length", "Must not be empty.");
       return Optional.empty();
     }
     if (value.length() > VALUE_CHARS_MAX) {
-      fault(name, "max_length", "must have at most " + VALUE_CHARS_MAX + " characters");
+      fault(name, "max_length", "Must have at most " + VALUE_CHARS_MAX + " characters.");
       return Optional.empty();
     }
     return Optional.of(value);
@@ -114,7 +115,7 @@ public final class Query {
   public void check() {
     for (String name : values.keySet()) {
       if (!asked.contains(name)) {
-        fault(name, "unknown_parameter", "is not a parameter of this operation");
+        fault(name, "unknown_parameter", "There is no such parameter.");
       }
     }
     if (!faults.isEmpty()) {
@@ -136,13 +137,13 @@ public final class Query {
       }
     }
     String range = max == Integer.MAX_VALUE ? ">= " + min : "from " + min + " to " + max;
-    fault(name, digits ? "range" : "type", "must be an integer " + range);
+    fault(name, digits ? "range" : "type", "Must be an integer " + range + ".");
     return missing;
   }
 
   private void oneOf(String name, String value, List<String> allowed) {
     if (!allowed.contains(value)) {
-      fault(name, "enum", "must be one of " + String.join(", ", allowed));
+      fault(name, "enum", "Must be one of " + String.join(", ", allowed) + ".");
     }
   }
 
