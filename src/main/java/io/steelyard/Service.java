@@ -64,7 +64,7 @@ public final class Service {
   private final boolean tokenGenerated;
   private final Database database;
   private final Map<String, Integer> ports = new ConcurrentHashMap<>();
-  private Deployment deployment;
+  private volatile Deployment deployment;
   private Future<Boolean> stopped;
   private volatile boolean ready;
 
