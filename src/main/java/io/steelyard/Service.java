@@ -66,7 +66,7 @@ public final class Service {
   private final Database database;
   private final Pools pools;
   private final Map<String, Integer> ports = new ConcurrentHashMap<>();
-  private Deployment deployment;
+  private volatile Deployment deployment;
   private Future<Boolean> stopped;
   private volatile boolean ready;
 

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -108,10 +110,14 @@ public final class DataDirectory implements AutoCloseable {
   }
 
   static StartFailure unwritable(Path path, IOException e) {
-    String reason =
-        e instanceof FileSystemException known && known.getReason() != null
-            ? known.getReason()
-            : e.getClass().getSimpleName();
+    String reason = String.valueOf(e.getMessage());
+    if (e instanceof AccessDeniedException) {
+      reason = "permission denied";
+    } else if (e instanceof FileAlreadyExistsException) {
+      reason = "a file is in its place";
+    } else if (e instanceof FileSystemException known && known.getReason() != null) {
+      reason = known.getReason();
+    }
     return new StartFailure(
         "cannot write to data directory " + path + " (database.dataDir): " + reason, e);
   }

@@ -1,6 +1,7 @@
 package io.steelyard.db;
 
 import io.steelyard.config.StartFailure;
+import java.net.UnknownHostException;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.Properties;
@@ -74,6 +75,9 @@ public final class FirstConnection {
   }
 
   private static String firstLine(SQLException cause) {
+    if (cause.getCause() instanceof UnknownHostException) {
+      return "the host name is not known";
+    }
     return String.valueOf(cause.getMessage()).lines().findFirst().orElse("no reason given");
   }
 

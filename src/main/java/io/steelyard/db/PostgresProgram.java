@@ -27,6 +27,11 @@ final class PostgresProgram {
   record Outcome(boolean succeeded, String output) {
     /** The line that tells most, for the operator. */
     String reason() {
+      if (output.startsWith("unshare")) {
+        return "PostgreSQL does not run as root, and a user namespace is refused here ("
+            + output.strip()
+            + "): run the service as another user, or set database.url";
+      }
       return output
           .lines()
           .filter(line -> line.contains("FATAL:") || line.contains("error:"))
@@ -50,7 +55,12 @@ final class PostgresProgram {
             .redirectOutput(output.toFile())
             .directory(home.toFile());
     builder.environment().put("LC_ALL", "C");
-    Process process = builder.start();
+    Process process;
+    try {
+      process = builder.start();
+    } catch (IOException e) { // not there, or not executable where the data directory is
+      return new Outcome(false, command.getFirst() + ": " + e.getMessage());
+    }
     process.getOutputStream().close();
     try {
       if (!process.waitFor(limit.plus(GRACE).toMillis(), TimeUnit.MILLISECONDS)) {

@@ -39,7 +39,7 @@ final class CustomerGrantRoutes {
     return scope
         .of(exchange)
         .compose(call -> bus.ask(new GrantPrivatePlan(exchange.path("customerId"), planId), call))
-        .map(Answer::created);
+        .map(Answer::ok);
   }
 
   private Future<Answer> allocate(Exchange exchange) {

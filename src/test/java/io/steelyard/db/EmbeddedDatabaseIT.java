@@ -189,7 +189,10 @@ class EmbeddedDatabaseIT {
 
     assertThatThrownBy(this::start)
         .isInstanceOf(StartFailure.class)
-        .hasMessageStartingWith("cannot write to data directory " + data().toAbsolutePath());
+        .hasMessage(
+            "cannot write to data directory "
+                + data().toAbsolutePath()
+                + " (database.dataDir): a file is in its place");
   }
 
   @Test
