@@ -19,7 +19,7 @@ import java.util.function.Function;
 final class FaultNaming {
   /** What only says that something below it is wrong. */
   private static final Set<String> WRAPPERS =
-      Set.of("$ref", "properties", "items", "allOf", "anyOf", "if", "else");
+      Set.of("properties", "items", "allOf", "anyOf", "if", "else");
 
   private final Function<String, Map<?, ?>> schemaAt;
   private final Object tree;

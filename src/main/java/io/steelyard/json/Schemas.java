@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * One OpenAPI document, read once, and the component schemas in it. Never changes, so that all
@@ -25,11 +26,13 @@ public final class Schemas {
 
   private static final String COMPONENTS = "#/components/schemas/";
 
+  private static final Set<String> BESIDE_REFERENCE = Set.of("$ref", "description");
+
   private final Map<String, Object> document;
 
   private Schemas(Map<String, Object> document) {
     this.document = document;
-    compile();
+    components().keySet().forEach(this::compiled);
   }
 
   /**
@@ -64,30 +67,45 @@ public final class Schemas {
 
   /** A validator for one event loop. */
   public Validator validator() {
-    return new Validator(compile(), this::at);
+    return new Validator(this);
   }
 
-  private JsonObject compile() {
-    JsonObject definitions = new JsonObject();
-    components().forEach((name, schema) -> definitions.put(name, compiled(schema)));
-    return new JsonObject().put("$defs", definitions);
+  /**
+   * A fresh copy of a component with only what decides, in the dialect that vertx-json-schema
+   * needs, and with every reference replaced by what it refers to: following one costs as much as a
+   * check.
+   */
+  JsonObject compiled(String component) {
+    Object schema = components().get(component);
+    if (schema == null) {
+      throw new IllegalArgumentException("the document has no schema " + component);
+    }
+    return compiled(schema);
   }
 
-  /** The documented schema at a keyword location such as {@code #/$ref/properties/email}. */
-  private Map<?, ?> at(String component, String location) {
+  /**
+   * The documented schema at a location of the compiled one, such as {@code #/items/properties}.
+   */
+  Map<?, ?> at(String component, String location) {
     Object node = components().get(component);
     for (String segment : location.substring(1).split("/")) {
-      if (segment.isEmpty()) {
-        continue;
-      }
       if (node instanceof List<?> list) {
         node = list.get(Integer.parseInt(segment));
-      } else {
-        Map<?, ?> map = (Map<?, ?>) node;
-        node = segment.equals("$ref") ? components().get(target(map)) : map.get(segment);
+      } else if (!segment.isEmpty()) {
+        node = resolved((Map<?, ?>) node).get(segment);
       }
     }
-    return (Map<?, ?>) node;
+    return resolved((Map<?, ?>) node);
+  }
+
+  private Map<?, ?> resolved(Map<?, ?> schema) {
+    if (!schema.containsKey("$ref")) {
+      return schema;
+    }
+    if (!BESIDE_REFERENCE.containsAll(schema.keySet())) {
+      throw new IllegalArgumentException("only a description may stand beside a reference");
+    }
+    return resolved(target(schema));
   }
 
   @SuppressWarnings("unchecked")
@@ -95,18 +113,17 @@ public final class Schemas {
     return (Map<String, Object>) ((Map<?, ?>) document.get("components")).get("schemas");
   }
 
-  private String target(Map<?, ?> schema) {
+  private Map<?, ?> target(Map<?, ?> schema) {
     String reference = (String) schema.get("$ref");
-    String name = reference.substring(COMPONENTS.length());
-    if (!reference.startsWith(COMPONENTS) || !components().containsKey(name)) {
+    if (!reference.startsWith(COMPONENTS)
+        || !(components().get(reference.substring(COMPONENTS.length())) instanceof Map<?, ?> it)) {
       throw new IllegalArgumentException("the document has no " + reference);
     }
-    return name;
+    return it;
   }
 
-  /** A fresh copy with only what decides, in the dialect that vertx-json-schema needs. */
   private JsonObject compiled(Object documented) {
-    Map<?, ?> schema = (Map<?, ?>) documented;
+    Map<?, ?> schema = resolved((Map<?, ?>) documented);
     JsonObject compiled = new JsonObject();
     schema.forEach((keyword, value) -> compile(schema, (String) keyword, value, compiled));
     return compiled;
@@ -116,7 +133,6 @@ public final class Schemas {
     switch (keyword) {
       case "title", "description", "examples", "default", "readOnly" -> {}
       case "x-message", "x-from", "x-before" -> {}
-      case "$ref" -> compiled.put(keyword, "#/$defs/" + target(schema));
       case "pattern" -> compiled.put(keyword, javaPattern((String) value));
       case "format" -> Formats.compiled(schema).ifPresent(format -> compiled.put(keyword, format));
       case "properties" -> {

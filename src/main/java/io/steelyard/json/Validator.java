@@ -1,7 +1,6 @@
 package io.steelyard.json;
 
 import io.steelyard.bus.Failure.Fault;
-import io.vertx.core.json.JsonObject;
 import io.vertx.json.schema.Draft;
 import io.vertx.json.schema.JsonSchema;
 import io.vertx.json.schema.JsonSchemaOptions;
@@ -15,27 +14,18 @@ import java.util.Map;
 
 /** Checks trees against the component schemas of a document. For one event loop. */
 public final class Validator {
-  private static final String BASE = "https://schemas.steelyard.invalid/";
+  private static final JsonSchemaOptions OPTIONS =
+      new JsonSchemaOptions()
+          .setBaseUri("https://schemas.steelyard.invalid/")
+          .setDraft(Draft.DRAFT202012)
+          .setOutputFormat(OutputFormat.Basic);
 
-  private final SchemaRepository repository;
-  private final SchemaLookup documented;
+  private final Schemas schemas;
+  private final SchemaRepository repository = SchemaRepository.create(OPTIONS, new Formats());
   private final Map<String, io.vertx.json.schema.Validator> validators = new HashMap<>();
 
-  /** The schema as documented at a keyword location within a component. */
-  interface SchemaLookup {
-    Map<?, ?> at(String component, String keywordLocation);
-  }
-
-  Validator(JsonObject definitions, SchemaLookup documented) {
-    this.documented = documented;
-    this.repository =
-        SchemaRepository.create(
-            new JsonSchemaOptions()
-                .setBaseUri(BASE)
-                .setDraft(Draft.DRAFT202012)
-                .setOutputFormat(OutputFormat.Basic),
-            new Formats());
-    repository.dereference(JsonSchema.of(definitions));
+  Validator(Schemas schemas) {
+    this.schemas = schemas;
   }
 
   /** All faults of a whole body, or none. */
@@ -54,7 +44,7 @@ public final class Validator {
     OutputUnit output = validator(schema).validate(tree);
     return output.getValid()
         ? List.of()
-        : new FaultNaming(location -> documented.at(schema, location), tree, pointerPrefix)
+        : new FaultNaming(location -> schemas.at(schema, location), tree, pointerPrefix)
             .name(output.getErrors());
   }
 
@@ -68,6 +58,8 @@ public final class Validator {
   }
 
   private io.vertx.json.schema.Validator validator(String schema) {
-    return validators.computeIfAbsent(schema, name -> repository.validator("#/$defs/" + name));
+    return validators.computeIfAbsent(
+        schema,
+        name -> repository.validator(JsonSchema.of(schemas.compiled(name)), OPTIONS, false));
   }
 }

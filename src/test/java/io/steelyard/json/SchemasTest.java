@@ -6,11 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.steelyard.bus.Failure.Fault;
 import io.steelyard.config.Config;
 import io.vertx.core.buffer.Buffer;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -408,6 +412,87 @@ class SchemasTest {
     assertThat(
             faults(operator, "CatalogPrice", price.formatted("\"customPricingUnit\":\"credits\"")))
         .containsExactly("/usesCustomPricingUnit required");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "Plan         | \"basePlanPrice\":{\"name\":3}  | /basePlanPrice/name type",
+        "Plan         | \"basePlanPrice\":7              | /basePlanPrice type",
+        "ExpandedPlan | \"prices\":[{\"price\":{\"rules\":{\"quantity\":0}}}] | /prices/0/price/rules/quantity minimum",
+      })
+  void faultsBelowWhatMayBeNullAreNamedToo(String schema, String member, String fault) {
+    assertThat(faults(external, schema, "{" + member + "}"))
+        .contains(fault)
+        .filteredOn(named -> named.startsWith(fault.substring(0, fault.indexOf(' ') + 1)))
+        .hasSize(1);
+  }
+
+  /** Whatever vertx-json-schema refuses has a name: FaultNaming throws where it finds none. */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3})
+  void everyRefusedTreeHasFaultsInDistinctPlaces(long seed) {
+    Random random = new Random(seed);
+    for (Schemas document : List.of(EXTERNAL, OPERATOR)) {
+      Validator validator = document.validator();
+      Map<?, ?> schemas =
+          (Map<?, ?>)
+              ((Map<?, ?>) Json.readMap(document.json().toString()).get("components"))
+                  .get("schemas");
+      List<String> words = words(schemas);
+      for (Object name : schemas.keySet()) {
+        for (int i = 0; i < 20; i++) {
+          List<Fault> faults = validator.check((String) name, anything(random, words, 4));
+          assertThat(faults).extracting(Fault::pointer).doesNotHaveDuplicates();
+        }
+      }
+    }
+  }
+
+  private static List<String> words(Object node) {
+    Set<String> words = new TreeSet<>(Set.of("", "2026-01-01T00:00:00Z", "a/b~"));
+    collect(node, words);
+    return List.copyOf(words);
+  }
+
+  private static void collect(Object node, Set<String> words) {
+    if (node instanceof Map<?, ?> map) {
+      if (map.get("properties") instanceof Map<?, ?> properties) {
+        properties.keySet().forEach(name -> words.add((String) name));
+      }
+      if (map.get("enum") instanceof List<?> values) {
+        values.stream().filter(String.class::isInstance).forEach(text -> words.add((String) text));
+      }
+      map.values().forEach(child -> collect(child, words));
+    } else if (node instanceof List<?> list) {
+      list.forEach(child -> collect(child, words));
+    }
+  }
+
+  private static Object anything(Random random, List<String> words, int depth) {
+    int kind = random.nextInt(depth == 0 ? 5 : 12);
+    if (kind >= 7) {
+      Map<String, Object> object = new LinkedHashMap<>();
+      for (int i = random.nextInt(40); i > 0; i--) {
+        object.put(words.get(random.nextInt(words.size())), anything(random, words, depth - 1));
+      }
+      return object;
+    }
+    if (kind >= 5) {
+      List<Object> items = new ArrayList<>();
+      for (int i = random.nextInt(3); i > 0; i--) {
+        items.add(anything(random, words, depth - 1));
+      }
+      return items;
+    }
+    return switch (kind) {
+      case 0 -> null;
+      case 1 -> random.nextBoolean();
+      case 2 -> random.nextInt(-1, 3);
+      case 3 -> new BigDecimal("0.5");
+      default -> words.get(random.nextInt(words.size()));
+    };
   }
 
   @Test
