@@ -1,5 +1,6 @@
 package io.steelyard;
 
+import io.steelyard.billing.BillingVerticle;
 import io.steelyard.bus.Bus;
 import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.catalog.CatalogVerticle;
@@ -140,6 +141,10 @@ final class Deployment {
                 "customer",
                 count.customer().instances(),
                 () -> new CustomerVerticle(settings, pools, clock)),
+            Entry.eventLoop(
+                "billing",
+                count.billing().instances(),
+                () -> new BillingVerticle(settings, pools, clock, config.billing())),
             Entry.eventLoop(
                 "usage",
                 count.usage().instances(),
