@@ -66,7 +66,7 @@ CREATE TABLE plan (
   id                         uuid        NOT NULL PRIMARY KEY,
   merchant_id                uuid        NOT NULL REFERENCES merchant,
   external_id                text        NOT NULL,
-  cross_environment_id       uuid        NOT NULL,
+  cross_environment_id       text        NOT NULL,
   name                       text        NOT NULL,
   description                text        NOT NULL,
   currency                   text        NOT NULL,

@@ -12,6 +12,7 @@ public enum IdKind {
   CUSTOM_PRICING_UNIT("cpu"),
   INVOICE("inv"),
   LINE_ITEM("li"),
+  PLAN_ALLOCATION("alc"),
   ALLOCATION_BLOCK("blk"),
   TRANSACTION("txn"),
   OPERATION("op"),

@@ -53,8 +53,7 @@ public final class InvoiceDrafting {
   private static BigDecimal prorated(
       BigDecimal whole, BillingCadence cadence, BillingPeriod full, BillingPeriod clipped) {
     // A period without end has no share: what is charged once is charged whole.
-    boolean endless = cadence == BillingCadence.ONE_TIME && !full.trial();
-    if (endless || clipped.end().equals(full.end())) {
+    if (cadence == BillingCadence.ONE_TIME && !full.trial()) {
       return whole;
     }
     return Money.divide(whole.multiply(millis(clipped)), millis(full));

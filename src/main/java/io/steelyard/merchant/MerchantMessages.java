@@ -51,7 +51,13 @@ public sealed interface MerchantMessages<R extends Reply> extends Request<R> {
   /** Sets the clock of the call's merchant, which must be a test merchant, forwards. */
   record SetClock(Instant now) implements MerchantMessages<ClockSet> {}
 
-  record ApiKeyView(Id id, KeyType type, String key) {}
+  record ApiKeyView(Id id, KeyType type, String key) {
+    /** Without the key, for logs. */
+    @Override
+    public String toString() {
+      return "ApiKeyView[id=" + id + ", type=" + type + "]";
+    }
+  }
 
   record MerchantCreated(
       Id id, String name, Environment environment, ZoneId timezone, ApiKeyView apiKey)
@@ -63,7 +69,13 @@ public sealed interface MerchantMessages<R extends Reply> extends Request<R> {
    * @param key shown this once; only its hash is stored
    */
   record ApiKeyCreated(Id id, KeyType type, String name, String key, Instant createdAt)
-      implements Reply {}
+      implements Reply {
+    /** Without the key, for logs. */
+    @Override
+    public String toString() {
+      return "ApiKeyCreated[id=" + id + ", type=" + type + "]";
+    }
+  }
 
   record ApiKeyRevoked(Id id) implements Reply {}
 

@@ -1,0 +1,102 @@
+package io.steelyard.catalog;
+
+import io.steelyard.bus.Address;
+import io.steelyard.bus.Call;
+import io.steelyard.bus.Failure;
+import io.steelyard.bus.FailureException;
+import io.steelyard.bus.Reply;
+import io.steelyard.bus.ServiceVerticle;
+import io.steelyard.catalog.CatalogMessages.ApplyCatalog;
+import io.steelyard.catalog.CatalogMessages.CatalogApplied;
+import io.steelyard.catalog.CatalogMessages.CatalogExported;
+import io.steelyard.catalog.CatalogMessages.ExportCatalog;
+import io.steelyard.db.Ids;
+import io.steelyard.db.Pools;
+import io.steelyard.merchant.MerchantClock;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.Pool;
+import io.vertx.sqlclient.SqlConnection;
+import java.time.Instant;
+import java.util.List;
+
+/** Applies and exports the catalogues of merchants. */
+public final class CatalogVerticle extends ServiceVerticle<CatalogMessages<?>> {
+  private static final String ONE_SNAPSHOT =
+      "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+
+  private final Pools pools;
+  private final MerchantClock clock;
+  private final StoredCatalogStore reading = new StoredCatalogStore();
+  private final CatalogEditStore writing = new CatalogEditStore();
+  private Pool pool;
+
+  public CatalogVerticle(Settings settings, Pools pools, MerchantClock clock) {
+    super(Address.CATALOG, settings);
+    this.pools = pools;
+    this.clock = clock;
+  }
+
+  @Override
+  protected Future<?> open() {
+    pool = pools.api(vertx);
+    return Future.succeededFuture();
+  }
+
+  @Override
+  protected Future<?> close() {
+    return pool.close();
+  }
+
+  @Override
+  protected Future<? extends Reply> handle(CatalogMessages<?> message, Call call) {
+    return switch (message) {
+      case ApplyCatalog apply -> apply(apply.document(), call);
+      case ExportCatalog export -> export(call);
+    };
+  }
+
+  private Future<CatalogApplied> apply(CatalogDocument document, Call call) {
+    List<Failure.Fault> faults = CatalogValidation.faults(document);
+    if (!faults.isEmpty()) {
+      return FailureException.failed(new Failure.Invalid(faults));
+    }
+    CatalogDocument complete = CatalogDefaults.complete(document);
+    return pool.withTransaction(tx -> apply(tx, complete, call))
+        .onSuccess(
+            applied -> {
+              if (!applied.changes().isEmpty()) {
+                vertx.eventBus().publish(Address.CATALOG_CHANGED, call.merchant().id().toString());
+              }
+            });
+  }
+
+  private Future<CatalogApplied> apply(SqlConnection tx, CatalogDocument document, Call call) {
+    return writing
+        .lock(tx, call.merchantId())
+        .compose(locked -> reading.read(tx, call.merchantId()))
+        .compose(
+            stored -> clock.now(tx, call).compose(now -> write(tx, stored, document, call, now)));
+  }
+
+  private Future<CatalogApplied> write(
+      SqlConnection tx, StoredCatalog stored, CatalogDocument document, Call call, Instant now) {
+    CatalogEdits edits = CatalogDiff.between(stored, document, Ids::nextUuid);
+    return writing
+        .write(tx, call.merchantId(), edits, notBefore(stored.latestChange(), now))
+        .map(done -> edits.applied());
+  }
+
+  /** Nodes' clocks differ a little; a price must not end before it began. */
+  private static Instant notBefore(Instant earliest, Instant now) {
+    return earliest == null || now.isAfter(earliest) ? now : earliest;
+  }
+
+  private Future<CatalogExported> export(Call call) {
+    return pool.withTransaction(
+        tx ->
+            tx.query(ONE_SNAPSHOT)
+                .execute()
+                .compose(set -> reading.read(tx, call.merchantId()))
+                .map(stored -> new CatalogExported(stored.document())));
+  }
+}

@@ -1,0 +1,53 @@
+package io.steelyard.merchant;
+
+import io.steelyard.domain.Environment;
+import io.steelyard.domain.KeyType;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+
+/** Makes API keys, such as {@code sk_live_} and 43 characters that carry 256 random bits. */
+public final class ApiKeys {
+  private static final SecureRandom RANDOM = new SecureRandom();
+  private static final String ALPHABET =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  private static final BigInteger BASE = BigInteger.valueOf(ALPHABET.length());
+  private static final int RANDOM_BYTES = 32;
+  private static final int RANDOM_CHARS = 43; // 62^43 is the first power above 2^256
+
+  private ApiKeys() {}
+
+  /** A new key, as its owner will send it. */
+  public static String generate(Environment environment, KeyType type) {
+    String prefix =
+        switch (type) {
+          case SECRET -> "sk_";
+          case PUBLISHABLE -> "pk_";
+        };
+    byte[] bytes = new byte[RANDOM_BYTES];
+    RANDOM.nextBytes(bytes);
+    return prefix + environment.wire() + "_" + base62(new BigInteger(1, bytes));
+  }
+
+  private static String base62(BigInteger number) {
+    char[] text = new char[RANDOM_CHARS];
+    BigInteger rest = number;
+    for (int i = text.length - 1; i >= 0; i--) {
+      BigInteger[] parts = rest.divideAndRemainder(BASE);
+      text[i] = ALPHABET.charAt(parts[1].intValue());
+      rest = parts[0];
+    }
+    return new String(text);
+  }
+
+  /** SHA-256 of the key as sent: what is stored, and what it is looked up by. */
+  public static byte[] hash(String key) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java has SHA-256", e);
+    }
+  }
+}

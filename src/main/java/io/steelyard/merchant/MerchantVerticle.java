@@ -1,0 +1,194 @@
+package io.steelyard.merchant;
+
+import io.steelyard.bus.Address;
+import io.steelyard.bus.Call;
+import io.steelyard.bus.Failure;
+import io.steelyard.bus.FailureException;
+import io.steelyard.bus.Reply;
+import io.steelyard.bus.ServiceVerticle;
+import io.steelyard.db.Ids;
+import io.steelyard.db.Pools;
+import io.steelyard.db.Sql;
+import io.steelyard.domain.Environment;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.IdKind;
+import io.steelyard.domain.KeyType;
+import io.steelyard.json.Json;
+import io.steelyard.merchant.MerchantMessages.ApiKeyCreated;
+import io.steelyard.merchant.MerchantMessages.ApiKeyRevoked;
+import io.steelyard.merchant.MerchantMessages.ApiKeyView;
+import io.steelyard.merchant.MerchantMessages.Authenticate;
+import io.steelyard.merchant.MerchantMessages.Authenticated;
+import io.steelyard.merchant.MerchantMessages.ClockSet;
+import io.steelyard.merchant.MerchantMessages.CreateApiKey;
+import io.steelyard.merchant.MerchantMessages.CreateMerchant;
+import io.steelyard.merchant.MerchantMessages.FindMerchant;
+import io.steelyard.merchant.MerchantMessages.FoundMerchant;
+import io.steelyard.merchant.MerchantMessages.MerchantCreated;
+import io.steelyard.merchant.MerchantMessages.RevokeApiKey;
+import io.steelyard.merchant.MerchantMessages.SetClock;
+import io.steelyard.merchant.MerchantStore.NewKey;
+import io.steelyard.merchant.MerchantStore.StoredKey;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.Pool;
+import java.security.MessageDigest;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
+import java.util.UUID;
+
+/** Makes merchants and keys, says whose a key is, and sets the clocks of test merchants. */
+public final class MerchantVerticle extends ServiceVerticle<MerchantMessages<?>> {
+  /** Events end here too; a clock far beyond would open periods without end. */
+  private static final Instant CLOCK_END = Instant.parse("2100-01-01T00:00:00Z");
+
+  private static final ZoneId UTC = ZoneId.of("UTC");
+
+  private final Pools pools;
+  private final MerchantClock clock;
+  private final MerchantStore store = new MerchantStore();
+  private Pool pool;
+
+  public MerchantVerticle(Settings settings, Pools pools, MerchantClock clock) {
+    super(Address.MERCHANT, settings);
+    this.pools = pools;
+    this.clock = clock;
+  }
+
+  @Override
+  protected Future<?> open() {
+    pool = pools.api(vertx);
+    return Future.succeededFuture();
+  }
+
+  @Override
+  protected Future<?> close() {
+    return pool.close();
+  }
+
+  @Override
+  protected Future<? extends Reply> handle(MerchantMessages<?> message, Call call) {
+    return switch (message) {
+      case CreateMerchant create -> create(create);
+      case FindMerchant find -> find(find.id());
+      case CreateApiKey create -> createKey(create, call);
+      case RevokeApiKey revoke -> revokeKey(revoke.keyId(), call);
+      case Authenticate authenticate -> authenticate(authenticate.keyHash());
+      case SetClock set -> setClock(set.now().truncatedTo(ChronoUnit.MILLIS), call);
+    };
+  }
+
+  private Future<MerchantCreated> create(CreateMerchant create) {
+    ZoneId zone = create.timezone() == null ? UTC : create.timezone();
+    Call.Merchant merchant =
+        new Call.Merchant(Ids.next(IdKind.MERCHANT), create.environment(), zone);
+    String key = ApiKeys.generate(create.environment(), KeyType.SECRET);
+    NewKey stored = newKey(KeyType.SECRET, null, key);
+    Instant now = clock.systemNow();
+    return pool.withTransaction(
+            tx ->
+                store
+                    .insert(tx, merchant, create.name(), now)
+                    .compose(done -> store.insertKey(tx, merchant.id().uuid(), stored, now)))
+        .map(
+            done ->
+                new MerchantCreated(
+                    merchant.id(),
+                    create.name(),
+                    create.environment(),
+                    zone,
+                    new ApiKeyView(stored.id(), KeyType.SECRET, key)));
+  }
+
+  private static NewKey newKey(KeyType type, String name, String key) {
+    return new NewKey(Ids.next(IdKind.API_KEY), type, name, ApiKeys.hash(key));
+  }
+
+  private Future<FoundMerchant> find(String text) {
+    UUID id = Sql.uuid(IdKind.MERCHANT, text);
+    if (id == null) {
+      return FailureException.failed(Failure.notFound("merchant"));
+    }
+    return store
+        .merchant(pool, id)
+        .compose(
+            found ->
+                found.isPresent()
+                    ? Future.succeededFuture(new FoundMerchant(found.get()))
+                    : FailureException.failed(Failure.notFound("merchant")));
+  }
+
+  private Future<ApiKeyCreated> createKey(CreateApiKey create, Call call) {
+    String key = ApiKeys.generate(call.merchant().environment(), create.type());
+    NewKey stored = newKey(create.type(), create.name(), key);
+    Instant now = clock.systemNow();
+    return store
+        .insertKey(pool, call.merchantId(), stored, now)
+        .map(done -> new ApiKeyCreated(stored.id(), create.type(), create.name(), key, now));
+  }
+
+  /** A repeated revocation is announced again: the first announcement may have been lost. */
+  private Future<ApiKeyRevoked> revokeKey(String text, Call call) {
+    UUID uuid = Sql.uuid(IdKind.API_KEY, text);
+    if (uuid == null) {
+      return FailureException.failed(Failure.notFound("key"));
+    }
+    Id id = new Id(IdKind.API_KEY, uuid);
+    return store
+        .revokeKey(pool, call.merchantId(), uuid, clock.systemNow())
+        .compose(
+            known -> {
+              if (!known) {
+                return FailureException.failed(Failure.notFound("key"));
+              }
+              vertx.eventBus().publish(Address.KEY_REVOKED, id.toString());
+              return Future.succeededFuture(new ApiKeyRevoked(id));
+            });
+  }
+
+  private Future<Authenticated> authenticate(byte[] hash) {
+    return store
+        .keyByHash(pool, hash)
+        .map(
+            found ->
+                found
+                    // the index has compared with early exit; this comparison has none
+                    .filter(key -> MessageDigest.isEqual(key.hash(), hash))
+                    .map(MerchantVerticle::authenticated)
+                    .orElse(new Authenticated(null, null, null)));
+  }
+
+  private static Authenticated authenticated(StoredKey key) {
+    return new Authenticated(key.merchant(), key.id(), key.type());
+  }
+
+  private Future<ClockSet> setClock(Instant now, Call call) {
+    if (call.merchant().environment() == Environment.LIVE) {
+      return FailureException.failed(
+          new Failure.Conflict("live_merchant_clock", "The clock of a live merchant is real."));
+    }
+    if (!now.isBefore(CLOCK_END)) {
+      return FailureException.failed(
+          Failure.invalid("/now", "out_of_range", "must be before " + CLOCK_END));
+    }
+    return store
+        .setClock(pool, call.merchantId(), now, clock.systemNow())
+        .compose(
+            set ->
+                set.isPresent()
+                    ? Future.succeededFuture(new ClockSet(set.get()))
+                    : refuseClock(call));
+  }
+
+  private Future<ClockSet> refuseClock(Call call) {
+    return clock
+        .now(pool, call)
+        .compose(
+            current ->
+                FailureException.failed(
+                    new Failure.Conflict(
+                        "clock_backwards",
+                        "The clock stands at %s and only goes forwards."
+                            .formatted(Json.timestamp(current)))));
+  }
+}
