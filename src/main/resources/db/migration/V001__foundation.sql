@@ -395,6 +395,19 @@ CREATE TABLE credit_usage (
   FOREIGN KEY (subscription_id, period_index) REFERENCES subscription_period
 );
 
+-- From which blocks a price's units were drawn, so that they can be given back to these.
+CREATE TABLE credit_draw (
+  merchant_id         uuid        NOT NULL,
+  subscription_id     uuid        NOT NULL,
+  period_index        integer     NOT NULL,
+  price_id            uuid        NOT NULL,
+  allocation_block_id uuid        NOT NULL REFERENCES allocation_block,
+  drawn               numeric     NOT NULL CHECK (drawn >= 0),
+  drawn_at            timestamptz NOT NULL,  -- time of the last event that drew
+  PRIMARY KEY (subscription_id, period_index, price_id, allocation_block_id),
+  FOREIGN KEY (subscription_id, period_index, price_id) REFERENCES credit_usage
+);
+
 CREATE TABLE billable_access (
   id              uuid        NOT NULL PRIMARY KEY,
   merchant_id     uuid        NOT NULL REFERENCES merchant,
