@@ -75,4 +75,15 @@ record Tenant(
         .sorted()
         .toList();
   }
+
+  static String withoutRequestId(Answer answer) {
+    return answer.status() + " " + answer.text().replace(answer.header("x-request-id"), "?");
+  }
+
+  /** The same kind of id, of nothing. */
+  static String absent(String id) {
+    return id.contains("_")
+        ? id.substring(0, id.indexOf('_')) + "_01jd3c5m8y6cq643dzvmxxqkfb"
+        : "absent";
+  }
 }
