@@ -24,7 +24,7 @@ import java.util.List;
  */
 public final class StrictJson {
   /** A body of faults only could have millions of them. */
-  static final int FAULTS_MAX = 10_000;
+  public static final int FAULTS_MAX = 10_000;
 
   private static final int DEPTH_TO_SKIP_MAX = 1000;
   private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
