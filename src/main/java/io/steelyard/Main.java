@@ -1,7 +1,115 @@
 package io.steelyard;
 
-final class Main {
+import ch.qos.logback.classic.LoggerContext;
+import io.steelyard.config.ConfigLoader;
+import io.steelyard.config.StartFailure;
+import io.steelyard.merchant.MerchantClock;
+import io.vertx.core.Future;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The process: configuration, service, exit codes. The only place that waits for Futures. */
+public final class Main {
+  private static final int STOPPED = 0;
+  private static final int FAILED = 1;
+  private static final long NANOS_PER_MS = 1_000_000;
+  private static final long START_LIMIT_S = 180;
+  private static final long START_TO_STOP_LIMIT_S = 25;
+
+  private Main() {}
+
   public static void main(String[] args) {
-    System.out.println("java " + Runtime.version());
+    configureLogging();
+    long startedAt = System.nanoTime();
+    Future<Service> starting = start();
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(starting), "steelyard-stop"));
+    try {
+      Service service = starting.await(START_LIMIT_S, TimeUnit.SECONDS);
+      Optional<Demo.Introduction> demo = service.demo().await(START_LIMIT_S, TimeUnit.SECONDS);
+      log().info("Started in {} ms", (System.nanoTime() - startedAt) / NANOS_PER_MS);
+      System.out.println(banner(service, demo));
+      log().debug("Settings:\n{}", service.config());
+    } catch (StartFailure e) {
+      fail(e.getMessage());
+    } catch (TimeoutException e) {
+      fail("the start took longer than " + START_LIMIT_S + " s");
+    } catch (Exception e) {
+      log().error("The start failed", e);
+      fail(e.getClass().getName() + ": " + e.getMessage());
+    }
+  }
+
+  private static String banner(Service service, Optional<Demo.Introduction> demo) {
+    Optional<String> token =
+        service.operatorTokenGenerated()
+            ? Optional.of(service.config().operator().token())
+            : Optional.empty();
+    return Banner.text(
+        service.publicUrl(),
+        service.managementUrl(),
+        token,
+        demo,
+        new MerchantClock(Clock.systemUTC()).systemNow());
+  }
+
+  private static Future<Service> start() {
+    Platform platform = Platform.open();
+    return platform
+        .closedOnFailure(
+            ConfigLoader.load(
+                platform.vertx(), System.getenv(), System.getProperties(), Path.of("")))
+        .compose(config -> Service.start(platform, config, Deployment::of));
+  }
+
+  /** Before the first logger is made, which is when logback and Vert.x look for these. */
+  private static void configureLogging() {
+    System.setProperty(
+        "vertx.logger-delegate-factory-class-name",
+        "io.vertx.core.logging.SLF4JLogDelegateFactory");
+    if (System.getProperty("logback.configurationFile") == null) {
+      String file = "conf/logback.xml";
+      System.setProperty(
+          "logback.configurationFile",
+          Files.exists(Path.of(file)) ? Path.of(file).toAbsolutePath().toString() : file);
+    }
+  }
+
+  private static Logger log() {
+    return LoggerFactory.getLogger(Main.class);
+  }
+
+  private static void fail(String reason) {
+    System.err.println("steelyard: " + reason.replaceAll("\\s*\\R\\s*", " "));
+    end(FAILED);
+  }
+
+  /** The JVM's hook: it ends only when everything is stopped, since the process ends with it. */
+  private static void stop(Future<Service> starting) {
+    try {
+      log().info("Stopping");
+      // A stop in the middle of a start waits for it: what has begun must end in order.
+      Service service = starting.await(START_TO_STOP_LIMIT_S, TimeUnit.SECONDS);
+      boolean clean = service.stop().await(); // every step of it has a limit
+      log().info(clean ? "Stopped" : "Stopped, not all of it in order");
+      end(clean ? STOPPED : FAILED);
+    } catch (Exception e) {
+      log().error("The stop failed", e);
+      end(FAILED);
+    }
+  }
+
+  /** The exit code of a signal would be 128 and its number, even after a clean stop. */
+  private static void end(int code) {
+    if (LoggerFactory.getILoggerFactory() instanceof LoggerContext logback) {
+      logback.stop();
+    }
+    System.err.flush();
+    Runtime.getRuntime().halt(code);
   }
 }

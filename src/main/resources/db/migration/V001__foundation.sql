@@ -202,6 +202,10 @@ CREATE INDEX subscription_updated ON subscription (merchant_id, updated_at, id);
 CREATE INDEX subscription_start ON subscription (merchant_id, start_date, id);
 CREATE INDEX subscription_end ON subscription (merchant_id, end_date, id);
 CREATE INDEX subscription_plan ON subscription (merchant_id, plan_id, created_at, id);
+CREATE INDEX subscription_starting ON subscription (merchant_id, start_date)
+  WHERE status = 'pendingActivation';
+CREATE INDEX subscription_ending ON subscription (merchant_id, end_date)
+  WHERE status = 'active' AND end_date IS NOT NULL;
 CREATE INDEX subscription_status ON subscription (merchant_id, status, created_at, id);
 
 -- usage_ready turns true once the events that were folded before this row existed are counted in
@@ -442,6 +446,7 @@ CREATE TABLE sandbox_checkout_session (
   customer         text        NOT NULL,
   setup_intent     text        NOT NULL,
   success_url      text        NOT NULL,
+  metadata         json        NOT NULL,
   status           text        NOT NULL CHECK (status IN ('open', 'complete', 'expired')),
   created_at       timestamptz NOT NULL,
   expires_at       timestamptz NOT NULL,

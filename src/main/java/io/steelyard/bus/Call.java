@@ -3,6 +3,7 @@ package io.steelyard.bus;
 import io.steelyard.domain.Environment;
 import io.steelyard.domain.Id;
 import java.time.ZoneId;
+import java.util.UUID;
 
 /**
  * On whose behalf a request runs and until when.
@@ -16,7 +17,12 @@ public record Call(String requestId, Merchant merchant, long deadlineMs) {
   /** The merchant as the API key or the operator's path names it. */
   public record Merchant(Id id, Environment environment, ZoneId zone) {}
 
-  public java.util.UUID merchantId() {
+  /** A call that has {@code timeoutMs} from now. */
+  public static Call within(String requestId, Merchant merchant, long timeoutMs) {
+    return new Call(requestId, merchant, System.currentTimeMillis() + timeoutMs);
+  }
+
+  public UUID merchantId() {
     return merchant.id().uuid();
   }
 

@@ -5,46 +5,31 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
-import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.catalog.CatalogMessages.ApplyCatalog;
 import io.steelyard.catalog.CatalogMessages.CatalogApplied;
 import io.steelyard.catalog.CatalogMessages.CatalogExported;
 import io.steelyard.catalog.CatalogMessages.ExportCatalog;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Pools;
+import io.steelyard.db.StoreVerticle;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
-import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Instant;
 import java.util.List;
 
 /** Applies and exports the catalogues of merchants. */
-public final class CatalogVerticle extends ServiceVerticle<CatalogMessages<?>> {
+public final class CatalogVerticle extends StoreVerticle<CatalogMessages<?>> {
   private static final String ONE_SNAPSHOT =
       "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 
-  private final Pools pools;
   private final MerchantClock clock;
   private final StoredCatalogStore reading = new StoredCatalogStore();
   private final CatalogEditStore writing = new CatalogEditStore();
-  private Pool pool;
 
   public CatalogVerticle(Settings settings, Pools pools, MerchantClock clock) {
-    super(Address.CATALOG, settings);
-    this.pools = pools;
+    super(Address.CATALOG, settings, pools);
     this.clock = clock;
-  }
-
-  @Override
-  protected Future<?> open() {
-    pool = pools.api(vertx);
-    return Future.succeededFuture();
-  }
-
-  @Override
-  protected Future<?> close() {
-    return pool.close();
   }
 
   @Override

@@ -25,14 +25,23 @@ public record Config(
     Gateway gateway,
     Security security) {
 
-  /** Port 0 takes a free one. */
-  public record Http(String host, @Range(min = 0, max = 65535) int port) {}
+  /**
+   * @param port 0 takes a free one
+   * @param publicUrl how customers' browsers reach this port, for links; unset means by host and
+   *     port
+   */
+  public record Http(String host, @Range(min = 0, max = 65535) int port, @Unset String publicUrl) {}
 
   /** Port 0 takes a free one. */
   public record Management(String host, @Range(min = 0, max = 65535) int port) {}
 
   /** Unset with the embedded database: a token is made at start and printed. */
-  public record Operator(@Unset String token) {}
+  public record Operator(@Unset @Secret String token) {
+    @Override
+    public String toString() {
+      return Redaction.of("operator.", this);
+    }
+  }
 
   /**
    * @param url {@code postgresql://user:password@host:port/db}; unset means embedded
@@ -40,7 +49,7 @@ public record Config(
    * @param port of the embedded database; 0 takes a free one
    */
   public record Database(
-      @Unset String url,
+      @Unset @Secret String url,
       String dataDir,
       @Range(min = 0, max = 65535) int port,
       @OneOf({"none"}) String distribution,
@@ -56,6 +65,16 @@ public record Config(
       @Range(min = 0, max = 100_000) int statementCacheSize) {
     public boolean embedded() {
       return url == null;
+    }
+
+    /** The parts of {@code url}, which must be set. */
+    public DatabaseUrl parsedUrl() {
+      return DatabaseUrl.parse(url);
+    }
+
+    @Override
+    public String toString() {
+      return Redaction.of("database.", this);
     }
   }
 
@@ -74,6 +93,7 @@ public record Config(
       Instances credit,
       Instances usage,
       Instances aggregation,
+      Instances billing,
       Instances gateway) {}
 
   public record Cluster(
@@ -124,8 +144,16 @@ public record Config(
       @Range(min = 1, max = 10_000) int backfillPeriodsMax,
       @Range(min = 1000, max = 3_600_000) int statementTimeoutMs) {}
 
-  /** How long a closed period with usage waits for late events before its invoice is final. */
-  public record Billing(@Range(min = 0, max = 31L * 86_400_000) long usageGraceMs) {}
+  /**
+   * @param pollMs how often is looked for subscriptions that are due
+   * @param claimMax subscriptions worked on in one transaction
+   * @param usageGraceMs how long a closed period with usage waits for late events before its
+   *     invoice is final
+   */
+  public record Billing(
+      @Range(min = 10, max = 3_600_000) int pollMs,
+      @Range(min = 1, max = 10_000) int claimMax,
+      @Range(min = 0, max = 31L * 86_400_000) long usageGraceMs) {}
 
   public record Gateway(
       @Range(min = 10, max = 60_000) int callTimeoutMs,
@@ -134,9 +162,40 @@ public record Config(
       @Range(min = 1000, max = 31L * 86_400_000) long checkoutTtlMs) {}
 
   /** 32 bytes in base64, the key that gateway secrets are encrypted with. */
-  public record Security(@Unset String encryptionKey) {}
+  public record Security(@Unset @Secret String encryptionKey) {
+    @Override
+    public String toString() {
+      return Redaction.of("security.", this);
+    }
+  }
 
   public boolean demoEnabled() {
     return demo.enabled() == null ? database.embedded() : demo.enabled();
+  }
+
+  /** The same settings with secrets that the start made because they were unset. */
+  public Config withSecrets(String operatorToken, String encryptionKey) {
+    return new Config(
+        http,
+        management,
+        new Operator(operatorToken),
+        database,
+        demo,
+        verticles,
+        cluster,
+        limits,
+        timeouts,
+        keys,
+        ingest,
+        aggregation,
+        billing,
+        gateway,
+        new Security(encryptionKey));
+  }
+
+  /** Every effective value, one a line, secrets masked. */
+  @Override
+  public String toString() {
+    return Redaction.of("", this);
   }
 }

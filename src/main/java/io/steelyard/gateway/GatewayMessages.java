@@ -22,13 +22,22 @@ public sealed interface GatewayMessages<R extends Reply> extends Request<R> {
    * @param secret of an {@code http} gateway; encrypted before it is stored, never shown again
    */
   record ConnectGateway(PaymentGateway gateway, String kind, String baseUrl, String secret)
-      implements GatewayMessages<ConnectionView> {}
+      implements GatewayMessages<ConnectionView> {
+    /** Without the secret, for logs. */
+    @Override
+    public String toString() {
+      return "ConnectGateway[gateway=" + gateway + ", kind=" + kind + ", baseUrl=" + baseUrl + "]";
+    }
+  }
 
   record DisconnectGateway(PaymentGateway gateway) implements GatewayMessages<Disconnected> {}
 
   /** Opens a hosted page on which the customer gives a new card. */
   record CreateSetupSession(String externalCustomerId, String successUrl, String email, String name)
       implements GatewayMessages<CheckoutSession> {}
+
+  /** A session at the sandbox gateway of the call's merchant. */
+  record GetSandboxSession(String sessionId) implements GatewayMessages<CheckoutSession> {}
 
   /** Completes an open session of the call's merchant at its sandbox gateway. */
   record CompleteSandboxSession(String sessionId) implements GatewayMessages<CheckoutSession> {}

@@ -56,6 +56,11 @@ public final class Timestamps {
         : Optional.of(LocalDate.ofEpochDay(day).atStartOfDay(zone).toInstant());
   }
 
+  /** Whether {@code text} is a date that exists. */
+  static boolean isDate(String text) {
+    return text.length() == DATE_CHARS && epochDay(text) != Long.MIN_VALUE;
+  }
+
   private static long epochDay(String text) {
     int year = digits(text, 0, 4);
     int month = digits(text, 5, 7);

@@ -5,10 +5,10 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
-import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
+import io.steelyard.db.StoreVerticle;
 import io.steelyard.domain.Environment;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
@@ -30,7 +30,6 @@ import io.steelyard.merchant.MerchantMessages.SetClock;
 import io.steelyard.merchant.MerchantStore.NewKey;
 import io.steelyard.merchant.MerchantStore.StoredKey;
 import io.vertx.core.Future;
-import io.vertx.sqlclient.Pool;
 import java.security.MessageDigest;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -38,32 +37,18 @@ import java.time.temporal.ChronoUnit;
 import java.util.UUID;
 
 /** Makes merchants and keys, says whose a key is, and sets the clocks of test merchants. */
-public final class MerchantVerticle extends ServiceVerticle<MerchantMessages<?>> {
+public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
   /** Events end here too; a clock far beyond would open periods without end. */
   private static final Instant CLOCK_END = Instant.parse("2100-01-01T00:00:00Z");
 
   private static final ZoneId UTC = ZoneId.of("UTC");
 
-  private final Pools pools;
   private final MerchantClock clock;
   private final MerchantStore store = new MerchantStore();
-  private Pool pool;
 
   public MerchantVerticle(Settings settings, Pools pools, MerchantClock clock) {
-    super(Address.MERCHANT, settings);
-    this.pools = pools;
+    super(Address.MERCHANT, settings, pools);
     this.clock = clock;
-  }
-
-  @Override
-  protected Future<?> open() {
-    pool = pools.api(vertx);
-    return Future.succeededFuture();
-  }
-
-  @Override
-  protected Future<?> close() {
-    return pool.close();
   }
 
   @Override

@@ -102,7 +102,45 @@ public sealed interface SubscriptionMessages<R extends Reply> extends Request<R>
       Instant createdAt,
       Instant updatedAt,
       @JsonInclude(JsonInclude.Include.NON_NULL) PlanView plan)
-      implements Reply {}
+      implements Reply {
+
+    public SubscriptionView with(PlanView expanded) {
+      return copy(status, endDate, updatedAt, expanded);
+    }
+
+    SubscriptionView with(SubscriptionStatus changed, Instant at) {
+      return copy(changed, endDate, at, plan);
+    }
+
+    SubscriptionView withEnd(Instant changed, Instant at) {
+      return copy(status, changed, at, plan);
+    }
+
+    private SubscriptionView copy(
+        SubscriptionStatus newStatus, Instant newEnd, Instant newUpdatedAt, PlanView newPlan) {
+      return new SubscriptionView(
+          id,
+          customerId,
+          planId,
+          merchantId,
+          newStatus,
+          startDate,
+          newEnd,
+          billingCadence,
+          currency,
+          netTerms,
+          paymentGateway,
+          allowCustomerChanges,
+          autoChargeInvoice,
+          autoSyncInvoice,
+          autoSendInvoice,
+          isTrial,
+          chargeForUsageBasedPricesDuringTrial,
+          createdAt,
+          newUpdatedAt,
+          newPlan);
+    }
+  }
 
   record Subscriptions(List<SubscriptionView> subscriptions) implements Reply {}
 

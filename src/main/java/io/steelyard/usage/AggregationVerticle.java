@@ -8,6 +8,8 @@ import io.steelyard.catalog.CatalogStore;
 import io.steelyard.config.Config;
 import io.steelyard.db.Pools;
 import io.steelyard.db.SqlFailures;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.IdKind;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -15,7 +17,6 @@ import io.vertx.core.VerticleBase;
 import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.Pool;
 import java.util.List;
-import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -75,7 +76,9 @@ public final class AggregationVerticle extends VerticleBase {
     return vertx
         .eventBus()
         .<String>consumer(
-            Address.CATALOG_CHANGED, message -> plans.forget(UUID.fromString(message.body())))
+            Address.CATALOG_CHANGED,
+            message ->
+                Id.parse(IdKind.MERCHANT, message.body()).map(Id::uuid).ifPresent(plans::forget))
         .completion();
   }
 

@@ -1,0 +1,218 @@
+package io.steelyard;
+
+import io.steelyard.billing.BillingVerticle;
+import io.steelyard.bus.Bus;
+import io.steelyard.bus.ServiceVerticle;
+import io.steelyard.catalog.CatalogVerticle;
+import io.steelyard.config.Config;
+import io.steelyard.credit.CreditVerticle;
+import io.steelyard.customer.CustomerVerticle;
+import io.steelyard.db.Pools;
+import io.steelyard.gateway.GatewayVerticle;
+import io.steelyard.gateway.SecretBox;
+import io.steelyard.http.HttpVerticle;
+import io.steelyard.invoice.InvoiceVerticle;
+import io.steelyard.json.Schemas;
+import io.steelyard.merchant.MerchantClock;
+import io.steelyard.merchant.MerchantVerticle;
+import io.steelyard.operator.ManagementVerticle;
+import io.steelyard.subscription.SubscriptionVerticle;
+import io.steelyard.usage.AggregationVerticle;
+import io.steelyard.usage.UsageVerticle;
+import io.vertx.core.Deployable;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.ThreadingModel;
+import io.vertx.core.Vertx;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The verticles in the order they start; they stop in the reverse one. */
+final class Deployment {
+  /** The entry whose stop waits for the requests in flight. */
+  static final String HTTP = "http";
+
+  static final String MANAGEMENT = "management";
+
+  private static final Logger LOG = LoggerFactory.getLogger(Deployment.class);
+  private static final Duration START_LIMIT = Duration.ofSeconds(30);
+
+  /**
+   * @param instances 0 leaves it out of this process
+   * @param verticle a new one at every call
+   */
+  record Entry(
+      String name,
+      int instances,
+      ThreadingModel threadingModel,
+      Supplier<? extends Deployable> verticle) {
+
+    static Entry eventLoop(String name, int instances, Supplier<? extends Deployable> verticle) {
+      return new Entry(name, instances, ThreadingModel.EVENT_LOOP, verticle);
+    }
+
+    static Entry worker(String name, int instances, Supplier<? extends Deployable> verticle) {
+      return new Entry(name, instances, ThreadingModel.WORKER, verticle);
+    }
+  }
+
+  /** Why one entry did not start. */
+  static final class Failed extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final transient Entry entry;
+
+    private Failed(Entry entry, Throwable cause) {
+      super("the verticle \"" + entry.name() + "\" did not start", cause);
+      this.entry = entry;
+    }
+
+    Entry entry() {
+      return entry;
+    }
+  }
+
+  private record Running(Entry entry, String deploymentId) {}
+
+  private final List<Entry> entries;
+  private final Deque<Running> running = new ArrayDeque<>();
+
+  Deployment(List<Entry> entries) {
+    this.entries = List.copyOf(entries);
+  }
+
+  /**
+   * The whole service. Management comes first, so that it answers for the process while the rest
+   * starts and stops; HTTP comes last, when everything it asks is there.
+   */
+  static Deployment of(Wiring wiring) {
+    Config config = wiring.config();
+    Config.Verticles count = config.verticles();
+    Bus bus = wiring.bus();
+    Pools pools = wiring.pools();
+    ServiceVerticle.Settings settings = wiring.settings();
+    MerchantClock clock = new MerchantClock(Clock.systemUTC());
+    Schemas document = Schemas.external();
+    SecretBox secrets = new SecretBox(config.security().encryptionKey());
+    return new Deployment(
+        List.of(
+            Entry.eventLoop(
+                MANAGEMENT,
+                1,
+                () ->
+                    new ManagementVerticle(
+                        config,
+                        bus,
+                        pools,
+                        wiring.metrics(),
+                        wiring.ready(),
+                        port -> wiring.listening().accept(MANAGEMENT, port))),
+            Entry.eventLoop(
+                "gateway",
+                count.gateway().instances(),
+                () ->
+                    new GatewayVerticle(
+                        settings, config, pools, clock, bus, secrets, wiring.publicUrl())),
+            Entry.eventLoop(
+                "merchant",
+                count.merchant().instances(),
+                () -> new MerchantVerticle(settings, pools, clock)),
+            Entry.eventLoop(
+                "catalog",
+                count.catalog().instances(),
+                () -> new CatalogVerticle(settings, pools, clock)),
+            Entry.eventLoop(
+                "credit",
+                count.credit().instances(),
+                () -> new CreditVerticle(settings, pools, clock)),
+            Entry.eventLoop(
+                "invoice", count.invoice().instances(), () -> new InvoiceVerticle(settings, pools)),
+            Entry.eventLoop(
+                "subscription",
+                count.subscription().instances(),
+                () -> new SubscriptionVerticle(settings, pools, clock)),
+            Entry.eventLoop(
+                "customer",
+                count.customer().instances(),
+                () -> new CustomerVerticle(settings, pools, clock)),
+            Entry.worker(
+                "aggregation",
+                count.aggregation().instances(),
+                () ->
+                    new AggregationVerticle(pools, clock, config.aggregation(), wiring.metrics())),
+            Entry.eventLoop(
+                "billing",
+                count.billing().instances(),
+                () -> new BillingVerticle(settings, pools, clock, config.billing())),
+            Entry.eventLoop(
+                "usage",
+                count.usage().instances(),
+                () -> new UsageVerticle(settings, pools, clock, config.ingest())),
+            Entry.eventLoop(
+                HTTP,
+                count.http().instances(),
+                () ->
+                    new HttpVerticle(
+                        config,
+                        bus,
+                        wiring.metrics(),
+                        document,
+                        port -> wiring.listening().accept(HTTP, port)))));
+  }
+
+  /** Starts one entry after the other; a failure leaves the earlier ones running. */
+  Future<Void> start(Vertx vertx) {
+    Future<Void> started = Future.succeededFuture();
+    for (Entry entry : entries) {
+      if (entry.instances() > 0) {
+        started = started.compose(before -> start(vertx, entry));
+      }
+    }
+    return started;
+  }
+
+  private Future<Void> start(Vertx vertx, Entry entry) {
+    DeploymentOptions options =
+        new DeploymentOptions()
+            .setInstances(entry.instances())
+            .setThreadingModel(entry.threadingModel());
+    if (entry.threadingModel() == ThreadingModel.WORKER) {
+      options.setWorkerPoolName("steelyard-" + entry.name()).setWorkerPoolSize(entry.instances());
+    }
+    return vertx
+        .deployVerticle(entry.verticle(), options)
+        .timeout(START_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+        .recover(error -> Future.failedFuture(new Failed(entry, error)))
+        .map(
+            deploymentId -> {
+              running.push(new Running(entry, deploymentId));
+              LOG.debug("started {} x{}", entry.name(), entry.instances());
+              return null;
+            });
+  }
+
+  /**
+   * Adds the stop of every entry that runs, in reverse order of their start: HTTP with its own
+   * limit, and one limit for all that no request needs any more.
+   */
+  void addStopSteps(Vertx vertx, Shutdown shutdown, Duration httpLimit, Duration othersLimit) {
+    Shutdown others = new Shutdown();
+    while (!running.isEmpty()) {
+      Running last = running.pop();
+      boolean http = last.entry().name().equals(HTTP);
+      (http ? shutdown : others)
+          .step(
+              last.entry().name(),
+              http ? httpLimit : othersLimit,
+              () -> vertx.undeploy(last.deploymentId()));
+    }
+    shutdown.step("the verticles", othersLimit, others::run);
+  }
+}

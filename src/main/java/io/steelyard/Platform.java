@@ -1,0 +1,56 @@
+package io.steelyard;
+
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.micrometer.MicrometerMetricsFactory;
+import io.vertx.micrometer.MicrometerMetricsOptions;
+import java.util.concurrent.TimeUnit;
+
+/** What everything runs on: the event loops and the metrics. */
+record Platform(Vertx vertx, PrometheusMeterRegistry metrics) {
+  private static final long EVENT_LOOP_WARNING_MS = 200;
+  private static final long BLOCKED_CHECK_MS = 500;
+  private static final long WORKER_WARNING_S = 90;
+
+  static Platform open() {
+    PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    VertxOptions options =
+        new VertxOptions()
+            .setPreferNativeTransport(true)
+            .setMaxEventLoopExecuteTime(EVENT_LOOP_WARNING_MS)
+            .setMaxEventLoopExecuteTimeUnit(TimeUnit.MILLISECONDS)
+            .setBlockedThreadCheckInterval(BLOCKED_CHECK_MS)
+            .setBlockedThreadCheckIntervalUnit(TimeUnit.MILLISECONDS)
+            // crash recovery and migrations run on a worker and may take this long
+            .setMaxWorkerExecuteTime(WORKER_WARNING_S)
+            .setMaxWorkerExecuteTimeUnit(TimeUnit.SECONDS)
+            .setMetricsOptions(
+                new MicrometerMetricsOptions().setEnabled(true).setJvmMetricsEnabled(true));
+    Vertx vertx =
+        Vertx.builder().with(options).withMetrics(new MicrometerMetricsFactory(metrics)).build();
+    return new Platform(vertx, metrics);
+  }
+
+  /**
+   * The same outcome without a context of Vert.x: what is chained to it also runs when no event
+   * loop is left to run it.
+   */
+  static <T> Future<T> detached(Future<T> future) {
+    return Future.fromCompletionStage(future.toCompletionStage());
+  }
+
+  /** What {@code start} gives, or its failure once the platform is closed. */
+  <T> Future<T> closedOnFailure(Future<T> start) {
+    return detached(start)
+        .recover(
+            error -> {
+              Promise<T> failed = Promise.promise();
+              vertx.close().onComplete(closed -> failed.fail(error));
+              return failed.future();
+            });
+  }
+}

@@ -1,0 +1,53 @@
+package io.steelyard;
+
+import io.steelyard.config.Config;
+import io.steelyard.config.StartFailure;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+
+/** Whether the configured ports can be had. */
+final class Ports {
+  private Ports() {}
+
+  /** Refuses at once, before a database is started for a process that nobody could reach. */
+  static void check(Config config) {
+    check("http", config.http().host(), config.http().port());
+    check("management", config.management().host(), config.management().port());
+  }
+
+  private static void check(String section, String host, int port) {
+    InetSocketAddress address = new InetSocketAddress(host, port);
+    if (address.isUnresolved()) {
+      throw new StartFailure(section + ".host \"" + host + "\" is not a known host name");
+    }
+    try (ServerSocket probe = new ServerSocket()) {
+      probe.setReuseAddress(true); // as the server does: an old connection's port is free
+      probe.bind(address);
+    } catch (IOException e) {
+      throw taken(section, host, port, e);
+    }
+  }
+
+  /** The same line for the moment of listening, when another process was faster. */
+  static RuntimeException explained(Deployment.Failed failed, Config config) {
+    boolean http = failed.entry().name().equals(Deployment.HTTP);
+    boolean management = failed.entry().name().equals(Deployment.MANAGEMENT);
+    if ((http || management) && failed.getCause() instanceof IOException cause) {
+      return http
+          ? taken("http", config.http().host(), config.http().port(), cause)
+          : taken("management", config.management().host(), config.management().port(), cause);
+    }
+    return failed;
+  }
+
+  private static StartFailure taken(String section, String host, int port, IOException cause) {
+    String reason = String.valueOf(cause.getMessage());
+    return new StartFailure(
+        reason.contains("in use")
+            ? "%s.port %d on %s is already in use".formatted(section, port, host)
+            : "cannot listen on %s:%d (%s.host, %s.port): %s"
+                .formatted(host, port, section, section, reason),
+        cause);
+  }
+}

@@ -1,0 +1,243 @@
+package io.steelyard;
+
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.steelyard.billing.BillingMessages;
+import io.steelyard.bus.Bus;
+import io.steelyard.bus.RecordCodec;
+import io.steelyard.bus.ServiceVerticle;
+import io.steelyard.catalog.CatalogMessages;
+import io.steelyard.config.Config;
+import io.steelyard.credit.CreditMessages;
+import io.steelyard.customer.CustomerMessages;
+import io.steelyard.db.Database;
+import io.steelyard.db.Endpoint;
+import io.steelyard.db.Migrations;
+import io.steelyard.db.Pools;
+import io.steelyard.db.SqlFailures;
+import io.steelyard.gateway.GatewayMessages;
+import io.steelyard.invoice.InvoiceMessages;
+import io.steelyard.merchant.MerchantMessages;
+import io.steelyard.subscription.SubscriptionMessages;
+import io.steelyard.usage.UsageMessages;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The whole service in one object: started from a configuration, stopped in order. {@code Main}
+ * runs one per process, tests as many as they like.
+ */
+public final class Service {
+  private static final Logger LOG = LoggerFactory.getLogger(Service.class);
+  private static final int TOKEN_BYTES = 32;
+
+  // With the drain's default of 15 s all of it stays below 30 s, the usual grace of a container.
+  private static final Duration DRAIN_MARGIN = Duration.ofMillis(500);
+  private static final Duration VERTICLES_LIMIT = Duration.ofSeconds(3);
+  private static final Duration VERTX_LIMIT = Duration.ofSeconds(1);
+  private static final Duration POSTGRES_LIMIT = Duration.ofSeconds(4);
+  private static final Duration DATABASE_LIMIT = Duration.ofSeconds(9);
+
+  private static final List<Class<?>> CONTRACTS =
+      List.of(
+          BillingMessages.class,
+          CatalogMessages.class,
+          CreditMessages.class,
+          CustomerMessages.class,
+          GatewayMessages.class,
+          InvoiceMessages.class,
+          MerchantMessages.class,
+          SubscriptionMessages.class,
+          UsageMessages.class);
+
+  private final Platform platform;
+  private final Config config;
+  private final boolean tokenGenerated;
+  private final Database database;
+  private final Pools pools;
+  private final Map<String, Integer> ports = new ConcurrentHashMap<>();
+  private volatile Deployment deployment;
+  private Future<Boolean> stopped;
+  private volatile boolean ready;
+
+  private Service(Platform platform, Config given, Database database) {
+    this.platform = platform;
+    this.database = database;
+    this.pools = new Pools(given.database(), database.endpoint());
+    this.tokenGenerated = given.operator().token() == null;
+    this.config =
+        given.withSecrets(
+            tokenGenerated ? randomToken() : given.operator().token(),
+            given.security().encryptionKey() == null
+                ? database.encryptionKey().orElse(null)
+                : given.security().encryptionKey());
+  }
+
+  private static String randomToken() {
+    byte[] bytes = new byte[TOKEN_BYTES];
+    new SecureRandom().nextBytes(bytes);
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+  }
+
+  /** Starts on a Vert.x of its own; a relative data directory is relative to the process's. */
+  public static Future<Service> start(Config config) {
+    return start(Platform.open(), config, Deployment::of);
+  }
+
+  /** The running service; a start that fails leaves nothing behind, the platform included. */
+  static Future<Service> start(
+      Platform platform, Config config, Function<Wiring, Deployment> deployment) {
+    return platform.closedOnFailure(
+        Platform.detached(
+                platform
+                    .vertx()
+                    .executeBlocking(() -> new Service(platform, config, openDatabase(config))))
+            .compose(service -> service.deploy(deployment)));
+  }
+
+  private static Database openDatabase(Config config) {
+    Ports.check(config);
+    Database database = Database.open(config.database(), Path.of(""));
+    try {
+      String schema = Migrations.migrate(database.endpoint());
+      LOG.info("Database {} has schema version {}", database.endpoint(), schema);
+      return database;
+    } catch (RuntimeException e) {
+      database.close(POSTGRES_LIMIT);
+      throw e;
+    }
+  }
+
+  private Future<Service> deploy(Function<Wiring, Deployment> factory) {
+    Vertx vertx = platform.vertx();
+    new RecordCodec(CONTRACTS).register(vertx);
+    ServiceVerticle.Settings settings =
+        new ServiceVerticle.Settings(
+            config.limits().verticleInFlightPerInstance(), platform.metrics(), SqlFailures::of);
+    deployment =
+        factory.apply(
+            new Wiring(
+                vertx,
+                config,
+                pools,
+                platform.metrics(),
+                settings,
+                new Bus(vertx, true),
+                () -> ready,
+                ports::put,
+                this::publicUrl));
+    return Platform.detached(deployment.start(vertx))
+        .map(
+            started -> {
+              ready = true;
+              return this;
+            })
+        .recover(this::undone);
+  }
+
+  private Future<Service> undone(Throwable error) {
+    Throwable explained =
+        error instanceof Deployment.Failed failed ? Ports.explained(failed, config) : error;
+    Promise<Service> undone = Promise.promise();
+    stop().onComplete(stopped -> undone.fail(explained));
+    return undone.future();
+  }
+
+  /**
+   * Not ready, then every verticle in reverse order of its start, HTTP first and with time for the
+   * requests in flight, then Vert.x, then the embedded database. Every step has a limit.
+   *
+   * @return whether all of it went in order; what did not is logged
+   */
+  public synchronized Future<Boolean> stop() {
+    if (stopped == null) {
+      ready = false;
+      Shutdown shutdown = new Shutdown();
+      Duration drain = Duration.ofMillis(config.timeouts().drainMs()).plus(DRAIN_MARGIN);
+      if (deployment != null) {
+        deployment.addStopSteps(platform.vertx(), shutdown, drain, VERTICLES_LIMIT);
+      }
+      shutdown.step("Vert.x", VERTX_LIMIT, () -> platform.vertx().close());
+      // Vert.x is gone by now, so this cannot run on one of its workers.
+      shutdown.step(
+          "the database",
+          DATABASE_LIMIT,
+          () ->
+              Future.fromCompletionStage(
+                  CompletableFuture.supplyAsync(() -> database.close(POSTGRES_LIMIT))));
+      stopped = shutdown.run();
+    }
+    return stopped;
+  }
+
+  /** The effective configuration, with the secrets that the start made. */
+  public Config config() {
+    return config;
+  }
+
+  /** Whether nobody else knows the operator's token yet, so that it has to be shown once. */
+  public boolean operatorTokenGenerated() {
+    return tokenGenerated;
+  }
+
+  /** How a client reaches the external API: as configured, or on this machine. */
+  public String publicUrl() {
+    String configured = config.http().publicUrl();
+    return configured == null ? url(config.http().host(), port(Deployment.HTTP)) : configured;
+  }
+
+  /** How a client on this machine reaches the management port. */
+  public String managementUrl() {
+    return url(config.management().host(), port(Deployment.MANAGEMENT));
+  }
+
+  /** A wildcard address is reached over the loopback one. */
+  private static String url(String host, int port) {
+    String reachable = host.equals("0.0.0.0") || host.equals("::") ? "127.0.0.1" : host;
+    return "http://" + (reachable.contains(":") ? "[" + reachable + "]" : reachable) + ":" + port;
+  }
+
+  /** The demo merchant, where one is wanted and the database is not somebody's own. */
+  Future<Optional<Demo.Introduction>> demo() {
+    return config.demoEnabled()
+        ? new Demo(vertx(), new Bus(vertx(), true), pools, config).prepare()
+        : Future.succeededFuture(Optional.empty());
+  }
+
+  public Vertx vertx() {
+    return platform.vertx();
+  }
+
+  public PrometheusMeterRegistry metrics() {
+    return platform.metrics();
+  }
+
+  public Endpoint database() {
+    return database.endpoint();
+  }
+
+  public boolean ready() {
+    return ready;
+  }
+
+  /** The port that the verticle of this name listens on, also where the configuration says 0. */
+  public int port(String verticle) {
+    Integer port = ports.get(verticle);
+    if (port == null) {
+      throw new IllegalArgumentException("no port is known of \"" + verticle + "\"");
+    }
+    return port;
+  }
+}

@@ -1,0 +1,103 @@
+package io.steelyard.config;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/** The settings that one source names, already checked one by one. A null value unsets. */
+record ConfigLayer(Map<String, Object> values) {
+  static final String CONFIG_FILE = "STEELYARD_CONFIG";
+
+  private static final String ENVIRONMENT_PREFIX = "STEELYARD_";
+  private static final String PROPERTY_PREFIX = "steelyard.";
+  private static final Map<String, ConfigKey> KEYS = ConfigKey.all();
+  private static final Map<String, ConfigKey> BY_ENVIRONMENT_NAME =
+      KEYS.values().stream()
+          .collect(Collectors.toMap(ConfigKey::environmentName, Function.identity()));
+
+  /** What Kubernetes sets in every pod beside a Service whose name starts with "steelyard". */
+  private static final Pattern SERVICE_LINK =
+      Pattern.compile(
+          "STEELYARD(_.+)?_(SERVICE_(HOST|PORT(_.+)?)|PORT_\\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)");
+
+  private static final Pattern SERVICE_LINK_ADDRESS = Pattern.compile("(tcp|udp)://.*");
+
+  static ConfigLayer of(JsonObject json, String source) {
+    Map<String, Object> values = new LinkedHashMap<>();
+    flatten("", json, source, values);
+    return new ConfigLayer(values);
+  }
+
+  private static void flatten(
+      String prefix, JsonObject section, String source, Map<String, Object> values) {
+    for (String member : section.fieldNames()) {
+      String name = prefix + member;
+      Object value = section.getValue(member);
+      ConfigKey key = KEYS.get(name);
+      if (key != null) {
+        values.put(name, key.fromJson(plain(value), source));
+      } else if (KEYS.keySet().stream().noneMatch(known -> known.startsWith(name + "."))) {
+        throw new ConfigException(
+            "unknown setting \"" + name.replaceAll("\\p{Cntrl}", " ") + "\" (" + source + ")");
+      } else if (value instanceof JsonObject nested) {
+        flatten(name + ".", nested, source, values);
+      } else {
+        throw new ConfigException(name + " must be an object of settings (" + source + ")");
+      }
+    }
+  }
+
+  private static Object plain(Object value) {
+    return value instanceof JsonArray array ? array.getList() : value;
+  }
+
+  static ConfigLayer ofEnvironment(Map<String, String> environment) {
+    Map<String, Object> values = new LinkedHashMap<>();
+    new TreeMap<>(environment)
+        .forEach(
+            (variable, text) -> {
+              if (!variable.startsWith(ENVIRONMENT_PREFIX)
+                  || variable.equals(CONFIG_FILE)
+                  || isServiceLink(variable, text)) {
+                return;
+              }
+              ConfigKey key = BY_ENVIRONMENT_NAME.get(variable);
+              if (key == null) {
+                throw new ConfigException("unknown setting " + variable + " (environment)");
+              }
+              values.put(key.name(), key.fromText(text, "environment variable " + variable));
+            });
+    return new ConfigLayer(values);
+  }
+
+  private static boolean isServiceLink(String variable, String text) {
+    return SERVICE_LINK.matcher(variable).matches()
+        || (variable.endsWith("_PORT") && SERVICE_LINK_ADDRESS.matcher(text).matches());
+  }
+
+  /** The prefixed form wins over the plain one, which another library might use too. */
+  static ConfigLayer ofProperties(Properties properties) {
+    Map<String, Object> values = new LinkedHashMap<>();
+    for (String prefix : List.of("", PROPERTY_PREFIX)) {
+      for (String property : new java.util.TreeSet<>(properties.stringPropertyNames())) {
+        if (property.startsWith(prefix)) {
+          ConfigKey key = KEYS.get(property.substring(prefix.length()));
+          if (key != null) {
+            String text = properties.getProperty(property);
+            values.put(key.name(), key.fromText(text, "system property " + property));
+          } else if (!prefix.isEmpty()) {
+            throw new ConfigException("unknown setting " + property + " (system property)");
+          }
+        }
+      }
+    }
+    return new ConfigLayer(values);
+  }
+}

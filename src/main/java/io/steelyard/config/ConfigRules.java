@@ -1,0 +1,70 @@
+package io.steelyard.config;
+
+import java.util.Base64;
+
+/** What must hold between settings, and inside those that have a form of their own. */
+final class ConfigRules {
+  private static final int TOKEN_CHARS_MIN = 16;
+  private static final int ENCRYPTION_KEY_BYTES = 32;
+
+  private ConfigRules() {}
+
+  static void check(Config config) {
+    database(config);
+    ports(config);
+    if (config.ingest().bufferedEventsMax() < config.limits().eventsPerBatch()) {
+      throw new ConfigException(
+          "ingest.bufferedEventsMax (%d) must be at least limits.eventsPerBatch (%d), or a full batch could never be stored"
+              .formatted(config.ingest().bufferedEventsMax(), config.limits().eventsPerBatch()));
+    }
+    if (config.cluster().enabled()) {
+      throw new ConfigException("cluster.enabled must be false: clustering is not in this version");
+    }
+    encryptionKey(config.security().encryptionKey());
+  }
+
+  private static void database(Config config) {
+    if (config.database().embedded()) {
+      return;
+    }
+    DatabaseUrl.parse(config.database().url());
+    String token = config.operator().token();
+    if (token == null || token.length() < TOKEN_CHARS_MIN) {
+      throw new ConfigException(
+          "operator.token must be set to at least %d characters when database.url is set"
+              .formatted(TOKEN_CHARS_MIN));
+    }
+  }
+
+  private static void ports(Config config) {
+    int http = config.http().port();
+    if (http != 0 && http == config.management().port()) {
+      throw new ConfigException(
+          "management.port must differ from http.port, both are %d".formatted(http));
+    }
+    if (config.database().embedded()
+        && config.database().port() != 0
+        && (config.database().port() == http
+            || config.database().port() == config.management().port())) {
+      throw new ConfigException(
+          "database.port must differ from http.port and management.port, it is %d"
+              .formatted(config.database().port()));
+    }
+  }
+
+  private static void encryptionKey(String key) {
+    if (key == null) {
+      return;
+    }
+    try {
+      if (Base64.getDecoder().decode(key).length == ENCRYPTION_KEY_BYTES) {
+        return;
+      }
+    } catch (IllegalArgumentException e) {
+      // not base64: refused below, in the same words
+    }
+    throw new ConfigException(
+        "security.encryptionKey must be the base64 of exactly %d bytes (its value is not shown)"
+            .formatted(ENCRYPTION_KEY_BYTES));
+  }
+}

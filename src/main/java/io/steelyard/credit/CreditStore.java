@@ -1,0 +1,283 @@
+package io.steelyard.credit;
+
+import io.steelyard.credit.CreditMessages.BillableRef;
+import io.steelyard.credit.CreditMessages.BlockRef;
+import io.steelyard.credit.CreditMessages.InvoiceRef;
+import io.steelyard.credit.CreditMessages.NextExpiring;
+import io.steelyard.credit.CreditMessages.PlanRef;
+import io.steelyard.credit.CreditMessages.SubscriptionRef;
+import io.steelyard.credit.CreditMessages.TransactionView;
+import io.steelyard.credit.CreditMessages.UnitRef;
+import io.steelyard.db.Ids;
+import io.steelyard.db.Sql;
+import io.steelyard.domain.BillingCadence;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.IdKind;
+import io.steelyard.domain.Paging;
+import io.steelyard.domain.TransactionType;
+import io.steelyard.domain.WireName;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.SqlClient;
+import io.vertx.sqlclient.Tuple;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** Allocation blocks and their append-only ledger. */
+public final class CreditStore {
+  private static final String INSERT_BLOCKS =
+      """
+      WITH input AS (
+        SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::int[], $7::uuid[],
+                             $8::numeric[], $9::timestamptz[], $10::timestamptz[], $11::uuid[],
+                             $12::uuid[], $13::text[])
+          AS t(id, customer_id, unit_id, subscription_id, period_index, invoice_id, amount,
+               effective_at, expires_at, transaction_id, operation_id, type)
+      ), blocks AS (
+        INSERT INTO allocation_block (id, merchant_id, customer_id, custom_pricing_unit_id,
+            subscription_id, period_index, invoice_id, amount, remaining, effective_at, expires_at,
+            created_at)
+        SELECT id, $1, customer_id, unit_id, subscription_id, period_index, invoice_id, amount,
+               amount, effective_at, expires_at, $14
+          FROM input
+      )
+      INSERT INTO credit_transaction (id, merchant_id, customer_id, allocation_block_id, type,
+          amount, operation_id, created_at)
+      SELECT transaction_id, $1, customer_id, id, type, amount, operation_id, $14 FROM input
+      """;
+
+  private static final String COUNT_TRANSACTIONS =
+      "SELECT count(*) FROM credit_transaction WHERE merchant_id = $1 AND customer_id = $2";
+
+  private static final String TRANSACTION_PAGE =
+      """
+      SELECT t.id, t.type, t.amount, t.allocation_block_id, t.billable_id, t.event_key,
+             t.operation_id, t.created_at, b.name AS billable_name, k.amount AS block_amount,
+             k.custom_pricing_unit_id, u.display_name, k.invoice_id, i.vanity_id,
+             s.billing_cadence, p.name AS plan_name
+        FROM credit_transaction t
+        JOIN allocation_block k ON k.id = t.allocation_block_id
+        JOIN custom_pricing_unit u ON u.id = k.custom_pricing_unit_id
+        LEFT JOIN billable b ON b.id = t.billable_id
+        LEFT JOIN invoice i ON i.id = k.invoice_id
+        LEFT JOIN subscription s ON s.id = k.subscription_id
+        LEFT JOIN plan p ON p.id = s.plan_id
+       WHERE t.merchant_id = $1 AND t.customer_id = $2
+       ORDER BY t.created_at %1$s, t.id %1$s
+       LIMIT $3 OFFSET $4
+      """;
+  private static final String TRANSACTION_PAGE_ASC = TRANSACTION_PAGE.formatted("ASC");
+  private static final String TRANSACTION_PAGE_DESC = TRANSACTION_PAGE.formatted("DESC");
+
+  /**
+   * What a unit's balance is made of: the blocks valid now. Their use within the current period is
+   * all that was ever taken from a block of this period, and the ledger's word for an older one.
+   * With several subscriptions the current period is the one that ends first; with none, all use
+   * counts.
+   */
+  private static final String UNIT_USAGE =
+      """
+      WITH current_period AS (
+        SELECT p.period_start
+          FROM subscription_period p
+          JOIN subscription s ON s.id = p.subscription_id
+         WHERE p.merchant_id = $1 AND p.customer_id = $2
+           AND p.period_start <= $4 AND p.period_end > $4 AND s.status = 'active'
+         ORDER BY p.period_end LIMIT 1
+      )
+      SELECT b.remaining, b.expires_at,
+             CASE WHEN b.effective_at >= coalesce((SELECT period_start FROM current_period),
+                                                  '-infinity')
+                  THEN b.amount - b.remaining
+                  ELSE coalesce((SELECT -sum(t.amount) FROM credit_transaction t
+                                  WHERE t.allocation_block_id = b.id
+                                    AND t.type IN ('usage', 'reversal')
+                                    AND t.created_at >= (SELECT period_start FROM current_period)),
+                                0)
+             END AS used
+        FROM allocation_block b
+       WHERE b.merchant_id = $1 AND b.customer_id = $2 AND b.custom_pricing_unit_id = $3
+         AND b.effective_at <= $4 AND (b.expires_at IS NULL OR b.expires_at > $4)
+       ORDER BY b.expires_at NULLS LAST
+      """;
+
+  private static final String BALANCES =
+      """
+      SELECT custom_pricing_unit_id, sum(remaining) AS balance
+        FROM allocation_block
+       WHERE merchant_id = $1 AND customer_id = $2
+         AND effective_at <= $3 AND (expires_at IS NULL OR expires_at > $3)
+       GROUP BY custom_pricing_unit_id
+       ORDER BY custom_pricing_unit_id
+      """;
+
+  /**
+   * A block to be.
+   *
+   * @param subscriptionId null for a manual allocation, as are {@code periodIndex} and {@code
+   *     invoiceId}
+   * @param expiresAt exclusive; null for never
+   * @param cause what the allocation is for, unique to it: replaying it collides
+   */
+  public record NewBlock(
+      Id id,
+      Id customerId,
+      Id unitId,
+      Id subscriptionId,
+      Integer periodIndex,
+      Id invoiceId,
+      BigDecimal amount,
+      Instant effectiveAt,
+      Instant expiresAt,
+      TransactionType type,
+      String cause) {}
+
+  /** What one unit amounts to for one customer now. */
+  public record UnitUsage(BigDecimal used, BigDecimal remaining, NextExpiring nextExpiring) {}
+
+  /** What is left of one unit. */
+  public record Balance(Id unitId, BigDecimal remaining) {}
+
+  /** Inserts blocks, each with the ledger row that fills it. */
+  public Future<Void> allocate(
+      SqlClient transaction, UUID merchantId, List<NewBlock> blocks, Instant now) {
+    if (blocks.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    Tuple parameters =
+        Tuple.of(
+            merchantId,
+            blocks.stream().map(b -> b.id().uuid()).toArray(UUID[]::new),
+            blocks.stream().map(b -> b.customerId().uuid()).toArray(UUID[]::new),
+            blocks.stream().map(b -> b.unitId().uuid()).toArray(UUID[]::new),
+            blocks.stream().map(b -> uuid(b.subscriptionId())).toArray(UUID[]::new),
+            blocks.stream().map(NewBlock::periodIndex).toArray(Integer[]::new));
+    parameters
+        .addValue(blocks.stream().map(b -> uuid(b.invoiceId())).toArray(UUID[]::new))
+        .addValue(blocks.stream().map(NewBlock::amount).toArray(BigDecimal[]::new))
+        .addValue(
+            blocks.stream().map(b -> Sql.time(b.effectiveAt())).toArray(OffsetDateTime[]::new))
+        .addValue(blocks.stream().map(b -> Sql.time(b.expiresAt())).toArray(OffsetDateTime[]::new))
+        .addValue(blocks.stream().map(b -> Ids.nextUuid()).toArray(UUID[]::new))
+        .addValue(blocks.stream().map(b -> Ids.operation(b.cause())).toArray(UUID[]::new))
+        .addValue(blocks.stream().map(b -> b.type().wire()).toArray(String[]::new))
+        .addValue(Sql.time(now));
+    return transaction.preparedQuery(INSERT_BLOCKS).execute(parameters).mapEmpty();
+  }
+
+  public Future<Long> countTransactions(SqlClient client, UUID merchantId, Id customerId) {
+    return client
+        .preparedQuery(COUNT_TRANSACTIONS)
+        .execute(Tuple.of(merchantId, customerId.uuid()))
+        .map(rows -> rows.iterator().next().getLong(0));
+  }
+
+  public Future<List<TransactionView>> transactions(
+      SqlClient client, UUID merchantId, Id customerId, Paging paging) {
+    return client
+        .preparedQuery(paging.ascending() ? TRANSACTION_PAGE_ASC : TRANSACTION_PAGE_DESC)
+        .execute(Tuple.of(merchantId, customerId.uuid(), paging.pageSize(), paging.offset()))
+        .map(
+            rows -> {
+              List<TransactionView> page = new ArrayList<>(rows.size());
+              rows.forEach(row -> page.add(transaction(row, merchantId)));
+              return page;
+            });
+  }
+
+  public Future<UnitUsage> unitUsage(
+      SqlClient client, UUID merchantId, Id customerId, Id unitId, Instant now) {
+    return client
+        .preparedQuery(UNIT_USAGE)
+        .execute(Tuple.of(merchantId, customerId.uuid(), unitId.uuid(), Sql.time(now)))
+        .map(
+            rows -> {
+              BigDecimal used = BigDecimal.ZERO;
+              BigDecimal remaining = BigDecimal.ZERO;
+              NextExpiring next = null;
+              for (Row row : rows) {
+                BigDecimal left = row.getBigDecimal("remaining");
+                used = used.add(row.getBigDecimal("used"));
+                remaining = remaining.add(left);
+                next = earlier(next, left, Sql.instant(row, "expires_at"));
+              }
+              return new UnitUsage(used, remaining, next);
+            });
+  }
+
+  /** Rows come by expiry: the first that holds anything is next, with those of the same instant. */
+  private static NextExpiring earlier(NextExpiring next, BigDecimal left, Instant expiresAt) {
+    if (expiresAt == null || left.signum() == 0) {
+      return next;
+    }
+    if (next == null) {
+      return new NextExpiring(left, expiresAt);
+    }
+    return next.expiration().equals(expiresAt)
+        ? new NextExpiring(next.amountRemaining().add(left), expiresAt)
+        : next;
+  }
+
+  /** Every unit of which the customer has valid blocks. */
+  public Future<List<Balance>> balances(
+      SqlClient client, UUID merchantId, Id customerId, Instant now) {
+    return client
+        .preparedQuery(BALANCES)
+        .execute(Tuple.of(merchantId, customerId.uuid(), Sql.time(now)))
+        .map(
+            rows -> {
+              List<Balance> balances = new ArrayList<>();
+              rows.forEach(
+                  row ->
+                      balances.add(
+                          new Balance(
+                              Sql.id(row, "custom_pricing_unit_id", IdKind.CUSTOM_PRICING_UNIT),
+                              row.getBigDecimal("balance"))));
+              return balances;
+            });
+  }
+
+  private static TransactionView transaction(Row row, UUID merchantId) {
+    Id billableId = Sql.id(row, "billable_id", IdKind.BILLABLE);
+    Instant createdAt = Sql.instant(row, "created_at");
+    return new TransactionView(
+        Sql.id(row, "id", IdKind.TRANSACTION),
+        new Id(IdKind.MERCHANT, merchantId),
+        WireName.parse(TransactionType.class, row.getString("type")),
+        row.getBigDecimal("amount"),
+        Sql.id(row, "allocation_block_id", IdKind.ALLOCATION_BLOCK),
+        billableId,
+        Sql.id(row, "event_key", IdKind.EVENT),
+        Sql.id(row, "operation_id", IdKind.OPERATION),
+        billableId == null ? null : new BillableRef(billableId, row.getString("billable_name")),
+        block(row),
+        createdAt,
+        createdAt);
+  }
+
+  private static BlockRef block(Row row) {
+    Optional<Id> invoice = Optional.ofNullable(Sql.id(row, "invoice_id", IdKind.INVOICE));
+    Optional<String> plan = Optional.ofNullable(row.getString("plan_name"));
+    return new BlockRef(
+        Sql.id(row, "allocation_block_id", IdKind.ALLOCATION_BLOCK),
+        row.getBigDecimal("block_amount"),
+        Sql.id(row, "custom_pricing_unit_id", IdKind.CUSTOM_PRICING_UNIT),
+        new UnitRef(row.getString("display_name")),
+        invoice.map(id -> new InvoiceRef(id, row.getLong("vanity_id"))).orElse(null),
+        plan.map(
+                name ->
+                    new SubscriptionRef(
+                        WireName.parse(BillingCadence.class, row.getString("billing_cadence")),
+                        new PlanRef(name)))
+            .orElse(null));
+  }
+
+  private static UUID uuid(Id id) {
+    return id == null ? null : id.uuid();
+  }
+}

@@ -1,0 +1,146 @@
+package io.steelyard.customer;
+
+import io.steelyard.bus.Address;
+import io.steelyard.bus.Call;
+import io.steelyard.bus.Failure;
+import io.steelyard.bus.FailureException;
+import io.steelyard.bus.Reply;
+import io.steelyard.catalog.CatalogStore;
+import io.steelyard.customer.CustomerMessages.CreateCustomer;
+import io.steelyard.customer.CustomerMessages.CustomerInput;
+import io.steelyard.customer.CustomerMessages.CustomerPage;
+import io.steelyard.customer.CustomerMessages.CustomerView;
+import io.steelyard.customer.CustomerMessages.Customers;
+import io.steelyard.customer.CustomerMessages.GetCustomer;
+import io.steelyard.customer.CustomerMessages.GetCustomerByExternalId;
+import io.steelyard.customer.CustomerMessages.GrantPrivatePlan;
+import io.steelyard.customer.CustomerMessages.LinkCardGateway;
+import io.steelyard.customer.CustomerMessages.ListCustomers;
+import io.steelyard.customer.CustomerMessages.PrivatePlanGranted;
+import io.steelyard.customer.CustomerMessages.UpsertCustomers;
+import io.steelyard.db.Pools;
+import io.steelyard.db.StoreVerticle;
+import io.steelyard.merchant.MerchantClock;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.SqlClient;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+
+/** Answers for customers. */
+public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
+  private final MerchantClock clock;
+  private final CustomerStore store = new CustomerStore();
+  private final CatalogStore catalog = new CatalogStore();
+  private final CustomerCreation creation;
+
+  public CustomerVerticle(Settings settings, Pools pools, MerchantClock clock) {
+    super(Address.CUSTOMER, settings, pools);
+    this.clock = clock;
+    this.creation = new CustomerCreation(clock);
+  }
+
+  @Override
+  protected Future<? extends Reply> handle(CustomerMessages<?> message, Call call) {
+    return switch (message) {
+      case CreateCustomer create ->
+          pool.withTransaction(tx -> creation.create(tx, call, create.input()));
+      case UpsertCustomers upsert -> upsert(upsert, call);
+      case GetCustomer get -> found(store.find(pool, call.merchantId(), get.id()));
+      case GetCustomerByExternalId get ->
+          found(store.findByExternalId(pool, call.merchantId(), get.externalId()));
+      case ListCustomers list -> list(list, call);
+      case GrantPrivatePlan grant -> grant(grant, call);
+      case LinkCardGateway link -> link(link, call);
+    };
+  }
+
+  private Future<Customers> upsert(UpsertCustomers upsert, Call call) {
+    List<Failure.Fault> twice = repeated(upsert.inputs());
+    if (!twice.isEmpty()) {
+      return FailureException.failed(new Failure.Invalid(twice));
+    }
+    return pool.withTransaction(
+        tx ->
+            clock
+                .now(tx, call)
+                .compose(now -> store.upsert(tx, call.merchantId(), upsert.inputs(), now))
+                .map(Customers::new));
+  }
+
+  private static List<Failure.Fault> repeated(List<CustomerInput> inputs) {
+    List<Failure.Fault> faults = new java.util.ArrayList<>();
+    Map<String, Integer> first = new HashMap<>();
+    for (int i = 0; i < inputs.size(); i++) {
+      Integer earlier = first.putIfAbsent(inputs.get(i).externalId(), i);
+      if (earlier != null) {
+        faults.add(
+            Failure.Fault.at(
+                "/" + i + "/externalId",
+                "duplicate",
+                "Must differ from that of element " + earlier + "."));
+      }
+    }
+    return faults;
+  }
+
+  private Future<CustomerPage> list(ListCustomers list, Call call) {
+    UUID merchantId = call.merchantId();
+    return store
+        .count(pool, merchantId, list.filters())
+        .compose(
+            count ->
+                store
+                    .page(pool, merchantId, list.filters(), list.paging())
+                    .map(
+                        page ->
+                            new CustomerPage(
+                                page, count, list.paging().pages(count), list.paging().page())));
+  }
+
+  private Future<PrivatePlanGranted> grant(GrantPrivatePlan grant, Call call) {
+    UUID merchantId = call.merchantId();
+    return found(store.find(pool, merchantId, grant.customerId()))
+        .compose(
+            customer ->
+                catalog
+                    .planId(pool, merchantId, grant.planId())
+                    .compose(plan -> present(plan, "plan"))
+                    .compose(
+                        plan ->
+                            clock
+                                .now(pool, call)
+                                .compose(
+                                    now ->
+                                        store.grantPrivatePlan(
+                                            pool, merchantId, customer.id(), plan, now))
+                                .map(done -> new PrivatePlanGranted(customer.id(), plan))));
+  }
+
+  private Future<CustomerView> link(LinkCardGateway link, Call call) {
+    UUID merchantId = call.merchantId();
+    return clock
+        .now(pool, call)
+        .compose(
+            now ->
+                store.linkCardGateway(
+                    pool, merchantId, link.customerId(), link.cardGatewayId(), now))
+        .compose(done -> found(find(pool, merchantId, link)));
+  }
+
+  private Future<Optional<CustomerView>> find(
+      SqlClient client, UUID merchantId, LinkCardGateway link) {
+    return store.find(client, merchantId, link.customerId().toString());
+  }
+
+  private static Future<CustomerView> found(Future<Optional<CustomerView>> row) {
+    return row.compose(customer -> present(customer, "customer"));
+  }
+
+  private static <T> Future<T> present(Optional<T> row, String what) {
+    return row.map(Future::succeededFuture)
+        .orElseGet(() -> FailureException.failed(Failure.notFound(what)));
+  }
+}

@@ -1,0 +1,71 @@
+package io.steelyard.db;
+
+import io.steelyard.config.Config;
+import io.steelyard.config.StartFailure;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The database of this process: our own in the data directory, or one elsewhere. Blocking. */
+public final class Database {
+  private static final Logger LOG = LoggerFactory.getLogger(Database.class);
+  private static final String ENCRYPTION_KEY_FILE = "encryption.key";
+
+  private final Endpoint endpoint;
+  private final DataDirectory directory;
+  private final EmbeddedDatabase embedded;
+
+  private Database(Endpoint endpoint, DataDirectory directory, EmbeddedDatabase embedded) {
+    this.endpoint = endpoint;
+    this.directory = directory;
+    this.embedded = embedded;
+  }
+
+  /** A database that answers, or a {@link StartFailure} that says why there is none. */
+  public static Database open(Config.Database config, Path workDir) {
+    if (!config.embedded()) {
+      Endpoint endpoint = Endpoint.of(config.parsedUrl());
+      FirstConnection.await(endpoint, config.connectTimeoutMs());
+      return new Database(endpoint, null, null);
+    }
+    DataDirectory directory = DataDirectory.open(workDir.resolve(config.dataDir()));
+    try {
+      EmbeddedDatabase embedded = EmbeddedDatabase.start(directory, config);
+      return new Database(embedded.endpoint(), directory, embedded);
+    } catch (RuntimeException e) {
+      release(directory);
+      throw e;
+    }
+  }
+
+  public Endpoint endpoint() {
+    return endpoint;
+  }
+
+  /** The key kept beside the embedded data; a database elsewhere needs a configured one. */
+  public Optional<String> encryptionKey() {
+    return Optional.ofNullable(directory).map(kept -> kept.secret(ENCRYPTION_KEY_FILE));
+  }
+
+  /** Stops what {@link #open} started; false when that failed and was logged. */
+  public boolean close(Duration limit) {
+    if (embedded == null) {
+      return true;
+    }
+    boolean stopped = embedded.stop(limit);
+    return release(directory) && stopped;
+  }
+
+  private static boolean release(DataDirectory directory) {
+    try {
+      directory.close();
+      return true;
+    } catch (IOException e) {
+      LOG.error("Could not release the lock of {}", directory.path(), e);
+      return false;
+    }
+  }
+}

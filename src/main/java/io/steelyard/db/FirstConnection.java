@@ -1,0 +1,92 @@
+package io.steelyard.db;
+
+import io.steelyard.config.StartFailure;
+import java.net.UnknownHostException;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.Properties;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Asks the database for a first connection and says in one line why there is none. Blocking. */
+public final class FirstConnection {
+  private static final Logger LOG = LoggerFactory.getLogger(FirstConnection.class);
+  private static final long PAUSE_MS = 250;
+
+  private FirstConnection() {}
+
+  /**
+   * Returns when the database let us in. One that is not there yet is tried again until the time is
+   * over; one that refuses is not.
+   */
+  public static void await(Endpoint endpoint, int limitMs) {
+    long deadline = System.nanoTime() + limitMs * 1_000_000L;
+    while (true) {
+      long leftMs = (deadline - System.nanoTime()) / 1_000_000;
+      try {
+        DriverManager.getConnection(endpoint.jdbcUrl(), properties(endpoint, leftMs)).close();
+        return;
+      } catch (SQLException e) {
+        String state = String.valueOf(e.getSQLState());
+        // 08 no connection, 57P03 starting up or shutting down, 53300 too many clients
+        boolean passing = state.startsWith("08") || state.equals("57P03") || state.equals("53300");
+        if (!passing || leftMs <= PAUSE_MS) {
+          throw failure(endpoint, state, limitMs, e);
+        }
+        LOG.debug("no connection to {} yet: {}", endpoint, e.getMessage());
+        pause();
+      }
+    }
+  }
+
+  private static Properties properties(Endpoint endpoint, long leftMs) {
+    String seconds = Long.toString(Math.max(1, (leftMs + 999) / 1000));
+    Properties properties = new Properties();
+    properties.setProperty("user", endpoint.user());
+    properties.setProperty("password", endpoint.password());
+    properties.setProperty("connectTimeout", seconds);
+    properties.setProperty("loginTimeout", seconds);
+    properties.setProperty("socketTimeout", seconds);
+    return properties;
+  }
+
+  private static StartFailure failure(
+      Endpoint endpoint, String state, int limitMs, SQLException cause) {
+    String where = endpoint.host() + ":" + endpoint.port();
+    String line =
+        switch (state) {
+          case "28P01", "28000" ->
+              "the database at %s refuses user \"%s\" with this password (database.url)"
+                  .formatted(where, endpoint.user());
+          case "3D000" ->
+              "the database \"%s\" does not exist at %s (database.url)"
+                  .formatted(endpoint.database(), where);
+          case "42501" ->
+              "user \"%s\" may not connect to database \"%s\" at %s (database.url)"
+                  .formatted(endpoint.user(), endpoint.database(), where);
+          default ->
+              state.startsWith("08") || state.equals("57P03")
+                  ? "the database at %s cannot be reached, tried for %d ms (database.url): %s"
+                      .formatted(where, limitMs, firstLine(cause))
+                  : "the database at %s refuses the connection (database.url): %s"
+                      .formatted(where, firstLine(cause));
+        };
+    return new StartFailure(line, cause);
+  }
+
+  private static String firstLine(SQLException cause) {
+    if (cause.getCause() instanceof UnknownHostException) {
+      return "the host name is not known";
+    }
+    return String.valueOf(cause.getMessage()).lines().findFirst().orElse("no reason given");
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(PAUSE_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while waiting for the database", e);
+    }
+  }
+}

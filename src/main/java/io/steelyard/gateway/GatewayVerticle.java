@@ -1,0 +1,204 @@
+package io.steelyard.gateway;
+
+import io.steelyard.bus.Address;
+import io.steelyard.bus.Bus;
+import io.steelyard.bus.Call;
+import io.steelyard.bus.Failure;
+import io.steelyard.bus.Failure.Fault;
+import io.steelyard.bus.FailureException;
+import io.steelyard.bus.Reply;
+import io.steelyard.config.Config;
+import io.steelyard.customer.CustomerMessages;
+import io.steelyard.customer.CustomerMessages.CustomerView;
+import io.steelyard.db.Ids;
+import io.steelyard.db.Pools;
+import io.steelyard.db.StoreVerticle;
+import io.steelyard.domain.PaymentGateway;
+import io.steelyard.gateway.CardGateway.CustomerDetails;
+import io.steelyard.gateway.CardGateway.SetupRequest;
+import io.steelyard.gateway.GatewayMessages.CheckoutSession;
+import io.steelyard.gateway.GatewayMessages.CompleteSandboxSession;
+import io.steelyard.gateway.GatewayMessages.ConnectGateway;
+import io.steelyard.gateway.GatewayMessages.ConnectionView;
+import io.steelyard.gateway.GatewayMessages.CreateSetupSession;
+import io.steelyard.gateway.GatewayMessages.DisconnectGateway;
+import io.steelyard.gateway.GatewayMessages.Disconnected;
+import io.steelyard.gateway.GatewayMessages.GetSandboxSession;
+import io.steelyard.gateway.GatewayStore.Connection;
+import io.steelyard.merchant.MerchantClock;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Answers {@link GatewayMessages}. No call to a gateway runs within a database transaction. */
+public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
+  private static final Logger LOG = LoggerFactory.getLogger(GatewayVerticle.class);
+
+  private final Settings settings;
+  private final Config config;
+  private final MerchantClock clock;
+  private final Bus bus;
+  private final SecretBox secretBox;
+  private final Supplier<String> publicBaseUrl;
+  private GatewayHttp http;
+  private SandboxGateway.Setting sandbox;
+
+  /**
+   * @param publicBaseUrl under which the sandbox's checkout pages are reached
+   */
+  public GatewayVerticle(
+      Settings settings,
+      Config config,
+      Pools pools,
+      MerchantClock clock,
+      Bus bus,
+      SecretBox secretBox,
+      Supplier<String> publicBaseUrl) {
+    super(Address.GATEWAY, settings, pools);
+    this.settings = settings;
+    this.config = config;
+    this.clock = clock;
+    this.bus = bus;
+    this.secretBox = secretBox;
+    this.publicBaseUrl = publicBaseUrl;
+  }
+
+  @Override
+  protected Future<?> open() {
+    Future<?> opened = super.open();
+    http = new GatewayHttp(vertx, config.gateway(), settings.metrics());
+    sandbox =
+        new SandboxGateway.Setting(pool, clock, publicBaseUrl, config.gateway().checkoutTtlMs());
+    return opened;
+  }
+
+  @Override
+  protected Future<?> close() {
+    return http.close().eventually(super::close);
+  }
+
+  @Override
+  protected Future<? extends Reply> handle(GatewayMessages<?> message, Call call) {
+    return switch (message) {
+      case ConnectGateway connect -> connect(connect, call);
+      case DisconnectGateway disconnect -> disconnect(disconnect, call);
+      case CreateSetupSession create -> createSetupSession(create, call);
+      case GetSandboxSession get -> new SandboxGateway(sandbox, call).find(get.sessionId());
+      case CompleteSandboxSession complete ->
+          new SandboxGateway(sandbox, call).complete(complete.sessionId());
+    };
+  }
+
+  private Future<ConnectionView> connect(ConnectGateway message, Call call) {
+    List<Fault> faults = ConnectionTerms.faults(message);
+    if (!faults.isEmpty()) {
+      return FailureException.failed(new Failure.Invalid(faults));
+    }
+    boolean isHttp = ConnectionTerms.HTTP.equals(message.kind());
+    if (isHttp && !secretBox.hasKey()) {
+      return FailureException.failed(
+          new Failure.Rejected(
+              "encryption_key_missing",
+              "A gateway's secret can be stored only with security.encryptionKey configured."));
+    }
+    Connection connection =
+        isHttp ? sealed(message, call.merchantId()) : new Connection(message.kind(), null, null);
+    return clock
+        .now(pool, call)
+        .compose(
+            now ->
+                GatewayStore.connect(pool, call.merchantId(), message.gateway(), connection, now));
+  }
+
+  private Connection sealed(ConnectGateway message, UUID merchantId) {
+    return new Connection(
+        message.kind(),
+        WebAddress.asBase(message.baseUrl()).orElseThrow(),
+        secretBox.seal(merchantId, message.gateway(), message.secret()));
+  }
+
+  private Future<Disconnected> disconnect(DisconnectGateway message, Call call) {
+    return GatewayStore.disconnect(pool, call.merchantId(), message.gateway())
+        .compose(
+            removed ->
+                removed
+                    ? Future.succeededFuture(new Disconnected(message.gateway()))
+                    : FailureException.failed(Failure.notFound("gateway_connection")));
+  }
+
+  private Future<CheckoutSession> createSetupSession(CreateSetupSession message, Call call) {
+    if (message.successUrl() == null) {
+      return FailureException.failed(Failure.invalid("/successUrl", "required", "is required"));
+    }
+    if (!WebAddress.isSuccessUrl(message.successUrl())) {
+      return FailureException.failed(
+          Failure.invalid("/successUrl", "format", "must be an absolute http or https URL"));
+    }
+    return bus.ask(new CustomerMessages.GetCustomerByExternalId(message.externalCustomerId()), call)
+        .compose(
+            customer ->
+                cardGateway(call)
+                    .compose(gateway -> setupSession(gateway, customer, message, call)));
+  }
+
+  private Future<CardGateway> cardGateway(Call call) {
+    return GatewayStore.find(pool, call.merchantId(), PaymentGateway.CARD_GATEWAY)
+        .compose(
+            connection ->
+                connection
+                    .flatMap(found -> reach(found, call))
+                    .map(Future::succeededFuture)
+                    .orElseGet(
+                        () ->
+                            FailureException.failed(
+                                new Failure.Rejected(
+                                    "gateway_not_connected",
+                                    "No valid card gateway is connected."))));
+  }
+
+  private Optional<CardGateway> reach(Connection connection, Call call) {
+    if (ConnectionTerms.SANDBOX.equals(connection.kind())) {
+      return Optional.of(new SandboxGateway(sandbox, call));
+    }
+    Optional<String> secret =
+        secretBox.open(call.merchantId(), PaymentGateway.CARD_GATEWAY, connection.sealedSecret());
+    if (secret.isEmpty()) {
+      LOG.error(
+          "The card gateway's secret of {} does not open with the configured encryption key",
+          call.merchant().id());
+    }
+    return secret.map(
+        text -> new HttpGateway(http, new HttpGateway.Account(connection.baseUrl(), text), call));
+  }
+
+  private Future<CheckoutSession> setupSession(
+      CardGateway gateway, CustomerView customer, CreateSetupSession message, Call call) {
+    return gatewayCustomer(gateway, customer, message, call)
+        .compose(
+            gatewayCustomer ->
+                gateway.createSetupSession(
+                    new SetupRequest(customer.id(), gatewayCustomer, message.successUrl()),
+                    "setup:" + Ids.nextUuid()));
+  }
+
+  /** The customer's id at the gateway, where it is made known on first need. */
+  private Future<String> gatewayCustomer(
+      CardGateway gateway, CustomerView customer, CreateSetupSession message, Call call) {
+    if (customer.cardGatewayId() != null) {
+      return Future.succeededFuture(customer.cardGatewayId());
+    }
+    CustomerDetails details =
+        new CustomerDetails(
+            customer.id(),
+            message.email() == null ? customer.email() : message.email(),
+            message.name() == null ? customer.name() : message.name());
+    return gateway
+        .createCustomer(details, "customer:" + customer.id())
+        .compose(made -> bus.ask(new CustomerMessages.LinkCardGateway(customer.id(), made), call))
+        .map(CustomerView::cardGatewayId);
+  }
+}

@@ -1,0 +1,104 @@
+package io.steelyard.gateway;
+
+import io.steelyard.domain.PaymentGateway;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Optional;
+import java.util.UUID;
+import javax.crypto.AEADBadTagException;
+import javax.crypto.Cipher;
+import javax.crypto.SecretKey;
+import javax.crypto.spec.GCMParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * Encrypts the gateways' secrets with AES-256-GCM: 12 random bytes of nonce, then ciphertext and
+ * tag. Merchant and gateway are authenticated with them, so that a row copied to another merchant
+ * does not open.
+ */
+public final class SecretBox {
+  private static final String CIPHER = "AES/GCM/NoPadding";
+  private static final int KEY_BYTES = 32;
+  private static final int NONCE_BYTES = 12;
+  private static final int TAG_BITS = 128;
+
+  private final SecureRandom random = new SecureRandom();
+  private final SecretKey key;
+
+  /**
+   * @param encryptionKey 32 bytes in base64, or null: then there is no key, and nothing can be
+   *     sealed or opened
+   * @throws IllegalArgumentException when it is neither
+   */
+  public SecretBox(String encryptionKey) {
+    this.key = encryptionKey == null ? null : new SecretKeySpec(keyBytes(encryptionKey), "AES");
+  }
+
+  public boolean hasKey() {
+    return key != null;
+  }
+
+  /**
+   * @throws IllegalStateException when there is no key
+   */
+  byte[] seal(UUID merchantId, PaymentGateway gateway, String secret) {
+    if (key == null) {
+      throw new IllegalStateException("no encryption key");
+    }
+    byte[] nonce = new byte[NONCE_BYTES];
+    random.nextBytes(nonce);
+    try {
+      byte[] text = secret.getBytes(StandardCharsets.UTF_8);
+      byte[] sealed = cipher(Cipher.ENCRYPT_MODE, nonce, merchantId, gateway).doFinal(text);
+      byte[] box = Arrays.copyOf(nonce, NONCE_BYTES + sealed.length);
+      System.arraycopy(sealed, 0, box, NONCE_BYTES, sealed.length);
+      return box;
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("this Java cannot encrypt with " + CIPHER, e);
+    }
+  }
+
+  /** The secret; empty when it was sealed with another key or for another owner, or altered. */
+  Optional<String> open(UUID merchantId, PaymentGateway gateway, byte[] box) {
+    if (key == null || box.length < NONCE_BYTES + TAG_BITS / Byte.SIZE) {
+      return Optional.empty();
+    }
+    byte[] nonce = Arrays.copyOf(box, NONCE_BYTES);
+    try {
+      byte[] text =
+          cipher(Cipher.DECRYPT_MODE, nonce, merchantId, gateway)
+              .doFinal(box, NONCE_BYTES, box.length - NONCE_BYTES);
+      return Optional.of(new String(text, StandardCharsets.UTF_8));
+    } catch (AEADBadTagException e) {
+      return Optional.empty();
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("this Java cannot decrypt with " + CIPHER, e);
+    }
+  }
+
+  private Cipher cipher(int mode, byte[] nonce, UUID merchantId, PaymentGateway gateway)
+      throws GeneralSecurityException {
+    Cipher cipher = Cipher.getInstance(CIPHER);
+    cipher.init(mode, key, new GCMParameterSpec(TAG_BITS, nonce));
+    cipher.updateAAD((merchantId + "/" + gateway.wire()).getBytes(StandardCharsets.UTF_8));
+    return cipher;
+  }
+
+  private static byte[] keyBytes(String encryptionKey) {
+    byte[] bytes;
+    try {
+      bytes = Base64.getDecoder().decode(encryptionKey.strip());
+    } catch (IllegalArgumentException notBase64) {
+      // Without the cause, whose text would show characters of the key.
+      throw new IllegalArgumentException("security.encryptionKey is not base64");
+    }
+    if (bytes.length != KEY_BYTES) {
+      throw new IllegalArgumentException(
+          "security.encryptionKey must be 32 bytes in base64, but is " + bytes.length + " bytes");
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,111 @@
+package io.steelyard.http;
+
+import io.steelyard.bus.Address;
+import io.steelyard.bus.Bus;
+import io.steelyard.bus.Call;
+import io.steelyard.config.Config;
+import io.steelyard.domain.KeyType;
+import io.steelyard.merchant.MerchantMessages.Authenticate;
+import io.steelyard.merchant.MerchantMessages.Authenticated;
+import io.steelyard.web.Gate;
+import io.steelyard.web.Refusal;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServerRequest;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Admits who carries a secret key. A key that was known is trusted for {@code keys.cacheMs} without
+ * asking again, and forgotten at once when its revocation is broadcast.
+ */
+final class Authentication implements Gate {
+  private static final int KEY_CHARS_MAX = 256;
+
+  private final Bus bus;
+  private final Config config;
+  private final Map<ByteBuffer, Known> cache;
+
+  private record Known(Authenticated key, long readAtNanos) {}
+
+  Authentication(Vertx vertx, Bus bus, Config config) {
+    this.bus = bus;
+    this.config = config;
+    int entriesMax = config.keys().cacheEntries();
+    this.cache =
+        new LinkedHashMap<>(16, 0.75f, true) {
+          private static final long serialVersionUID = 1L;
+
+          @Override
+          protected boolean removeEldestEntry(Map.Entry<ByteBuffer, Known> eldest) {
+            return size() > entriesMax;
+          }
+        };
+    vertx.eventBus().<String>consumer(Address.KEY_REVOKED, message -> forget(message.body()));
+  }
+
+  private void forget(String keyId) {
+    cache.values().removeIf(known -> keyId.equals(String.valueOf(known.key().keyId())));
+  }
+
+  @Override
+  public Future<Call> admit(HttpServerRequest request, String requestId) {
+    List<String> keys = request.headers().getAll("x-api-key");
+    if (keys.size() != 1 || keys.get(0).isEmpty() || keys.get(0).length() > KEY_CHARS_MAX) {
+      return unauthenticated();
+    }
+    byte[] hash = sha256(keys.get(0));
+    ByteBuffer cacheKey = ByteBuffer.wrap(hash);
+    Known known = cache.get(cacheKey);
+    if (known != null && isFresh(known)) {
+      return admit(known.key(), requestId);
+    }
+    Call call = call(requestId, null);
+    return bus.ask(new Authenticate(hash), call)
+        .compose(
+            answer -> {
+              if (answer.merchant() == null) {
+                cache.remove(cacheKey);
+                return unauthenticated();
+              }
+              cache.put(cacheKey, new Known(answer, System.nanoTime()));
+              return admit(answer, requestId);
+            });
+  }
+
+  private boolean isFresh(Known known) {
+    return System.nanoTime() - known.readAtNanos() < config.keys().cacheMs() * 1_000_000L;
+  }
+
+  private Future<Call> admit(Authenticated key, String requestId) {
+    if (key.type() != KeyType.SECRET) {
+      return Refusal.closing(403, "wrong_key_type", "This API needs a key of type secret.")
+          .failed();
+    }
+    return Future.succeededFuture(call(requestId, key.merchant()));
+  }
+
+  private Call call(String requestId, Call.Merchant merchant) {
+    return Call.within(requestId, merchant, config.timeouts().requestMs());
+  }
+
+  /** One and the same answer for a missing, empty, unknown and revoked key. */
+  private static Future<Call> unauthenticated() {
+    return Refusal.closing(401, "unauthenticated", "A valid x-api-key header is required.")
+        .with("www-authenticate", "ApiKey")
+        .failed();
+  }
+
+  private static byte[] sha256(String key) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e); // every JVM has it
+    }
+  }
+}

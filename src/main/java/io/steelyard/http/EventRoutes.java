@@ -1,0 +1,39 @@
+package io.steelyard.http;
+
+import io.steelyard.bus.Bus;
+import io.steelyard.bus.FailureException;
+import io.steelyard.config.Config;
+import io.steelyard.usage.Decoded;
+import io.steelyard.usage.EventDecoder;
+import io.steelyard.usage.UsageMessages.Ingest;
+import io.steelyard.web.Answer;
+import io.steelyard.web.Endpoint;
+import io.steelyard.web.Exchange;
+import io.vertx.core.Future;
+import java.util.List;
+
+/** {@code /external/event}, with and without a slash at its end. */
+final class EventRoutes {
+  private final Bus bus;
+  private final EventDecoder decoder;
+
+  EventRoutes(Bus bus, Config config) {
+    this.bus = bus;
+    this.decoder = new EventDecoder(config.limits());
+  }
+
+  List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.post("/external/event/", this::ingest).reading(Endpoint.Body.RAW_JSON),
+        Endpoint.post("/external/event", this::ingest).reading(Endpoint.Body.RAW_JSON));
+  }
+
+  private Future<Answer> ingest(Exchange exchange) {
+    exchange.query().check();
+    return switch (decoder.decode(exchange.body())) {
+      case Decoded.Faults faults -> FailureException.failed(faults.failure());
+      case Decoded.Events events ->
+          bus.ask(new Ingest(events.events()), exchange.call()).map(Answer::accepted);
+    };
+  }
+}

@@ -1,0 +1,250 @@
+package io.steelyard.subscription;
+
+import io.steelyard.bus.Address;
+import io.steelyard.bus.Call;
+import io.steelyard.bus.Failure;
+import io.steelyard.bus.FailureException;
+import io.steelyard.bus.Reply;
+import io.steelyard.catalog.CatalogStore;
+import io.steelyard.catalog.Detail;
+import io.steelyard.db.Pools;
+import io.steelyard.db.Sql;
+import io.steelyard.db.StoreVerticle;
+import io.steelyard.domain.BillingCadence;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.IdKind;
+import io.steelyard.domain.SubscriptionStatus;
+import io.steelyard.domain.WireName;
+import io.steelyard.merchant.MerchantClock;
+import io.steelyard.subscription.SubscriptionMessages.CancelSubscription;
+import io.steelyard.subscription.SubscriptionMessages.CreateSubscriptions;
+import io.steelyard.subscription.SubscriptionMessages.DeleteSubscription;
+import io.steelyard.subscription.SubscriptionMessages.GetExpandedSubscription;
+import io.steelyard.subscription.SubscriptionMessages.GetSubscription;
+import io.steelyard.subscription.SubscriptionMessages.ListSubscriptions;
+import io.steelyard.subscription.SubscriptionMessages.RenewSubscription;
+import io.steelyard.subscription.SubscriptionMessages.SubscriptionCancelled;
+import io.steelyard.subscription.SubscriptionMessages.SubscriptionDeleted;
+import io.steelyard.subscription.SubscriptionMessages.SubscriptionPage;
+import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
+import io.steelyard.subscription.SubscriptionStore.Filter;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.SqlClient;
+import io.vertx.sqlclient.SqlConnection;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/** Answers for subscriptions: creation in bulk, reading, and the changes a caller may ask for. */
+public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessages<?>> {
+  /** A UUID no row has, for a filter whose text is no id at all. */
+  private static final UUID NO_ROW = new UUID(0, 0);
+
+  private final MerchantClock clock;
+  private final SubscriptionStore store = new SubscriptionStore();
+  private final CatalogStore catalog = new CatalogStore();
+  private final BulkCreation creation;
+
+  public SubscriptionVerticle(Settings settings, Pools pools, MerchantClock clock) {
+    super(Address.SUBSCRIPTION, settings, pools);
+    this.clock = clock;
+    this.creation = new BulkCreation(clock);
+  }
+
+  @Override
+  protected Future<? extends Reply> handle(SubscriptionMessages<?> message, Call call) {
+    return switch (message) {
+      case CreateSubscriptions create ->
+          pool.withTransaction(tx -> creation.create(tx, call, create.subscriptions()));
+      case GetSubscription get -> find(pool, call, get.id()).map(Subscription::view);
+      case GetExpandedSubscription get -> getExpanded(get, call);
+      case ListSubscriptions list -> list(list, call);
+      case CancelSubscription cancel -> pool.withTransaction(tx -> cancel(tx, cancel, call));
+      case RenewSubscription renew -> pool.withTransaction(tx -> renew(tx, renew, call));
+      case DeleteSubscription delete -> pool.withTransaction(tx -> delete(tx, delete, call));
+    };
+  }
+
+  private Future<Subscription> find(SqlClient client, Call call, String id) {
+    return store
+        .find(client, call.merchantId(), id)
+        .compose(
+            found -> found.map(Future::succeededFuture).orElseGet(SubscriptionVerticle::notFound));
+  }
+
+  private Future<Subscription> findAndLock(SqlConnection tx, Call call, String id) {
+    return store
+        .findAndLock(tx, call.merchantId(), id)
+        .compose(
+            found -> found.map(Future::succeededFuture).orElseGet(SubscriptionVerticle::notFound));
+  }
+
+  private static <T> Future<T> notFound() {
+    return FailureException.failed(Failure.notFound("subscription"));
+  }
+
+  private Future<SubscriptionView> getExpanded(GetExpandedSubscription get, Call call) {
+    return find(pool, call, get.id())
+        .compose(
+            subscription -> {
+              Id planId = subscription.view().planId();
+              return catalog
+                  .planViews(pool, call.merchantId(), List.of(planId.uuid()), Detail.EXPANDED)
+                  .map(plans -> subscription.view().with(plans.get(planId)));
+            });
+  }
+
+  private Future<SubscriptionPage> list(ListSubscriptions list, Call call) {
+    Map<String, String> filters = list.filters();
+    Filter filter =
+        new Filter(
+            filterId(IdKind.CUSTOMER, filters.get("customerId")),
+            filterId(IdKind.SUBSCRIPTION, filters.get("id")),
+            filterId(IdKind.PLAN, filters.get("planId")),
+            WireName.parseNullable(SubscriptionStatus.class, filters.get("status")));
+    return store
+        .count(pool, call.merchantId(), filter)
+        .compose(
+            count ->
+                store
+                    .page(pool, call.merchantId(), filter, list.paging())
+                    .map(
+                        page ->
+                            new SubscriptionPage(
+                                page, count, list.paging().pages(count), list.paging().page())));
+  }
+
+  private static UUID filterId(IdKind kind, String text) {
+    if (text == null) {
+      return null;
+    }
+    UUID uuid = Sql.uuid(kind, text);
+    return uuid == null ? NO_ROW : uuid;
+  }
+
+  /** An active one ends with its current period; one that has not begun is deleted. */
+  private Future<SubscriptionCancelled> cancel(
+      SqlConnection tx, CancelSubscription cancel, Call call) {
+    return findAndLock(tx, call, cancel.id())
+        .compose(found -> checkCustomer(tx, call, found, cancel.externalCustomerId()))
+        .compose(found -> clock.now(tx, call).compose(now -> cancel(tx, call, found, now)))
+        .map(view -> new SubscriptionCancelled(true, view));
+  }
+
+  private Future<SubscriptionView> cancel(
+      SqlConnection tx, Call call, Subscription found, Instant now) {
+    return switch (found.view().status()) {
+      case ACTIVE -> endWithPeriod(tx, call, found, now);
+      case DRAFT, PENDING_ACTIVATION ->
+          store
+              .setStatus(tx, call.merchantId(), found, SubscriptionStatus.DELETED, now)
+              .map(done -> found.view().with(SubscriptionStatus.DELETED, now));
+      case ENDED, DELETED -> over(found, "cancelled");
+    };
+  }
+
+  private Future<SubscriptionView> endWithPeriod(
+      SqlConnection tx, Call call, Subscription found, Instant now) {
+    Instant own = found.view().endDate();
+    Instant periodEnd = currentPeriodEnd(found, now, call.merchant().zone());
+    if (own != null && !periodEnd.isBefore(own)) {
+      return Future.succeededFuture(found.view());
+    }
+    return store
+        .setEnd(tx, call.merchantId(), found.id(), periodEnd, now)
+        .map(done -> found.view().withEnd(periodEnd, now));
+  }
+
+  /** The one open period of a oneTime subscription has no end: cancelling it ends it now. */
+  private static Instant currentPeriodEnd(Subscription found, Instant now, ZoneId zone) {
+    Instant start = found.view().startDate();
+    if (found.view().billingCadence() == BillingCadence.ONE_TIME && found.trialEnd() == null) {
+      return now.isAfter(start) ? now : start.plusMillis(1);
+    }
+    return found.schedule(zone).containing(now.isBefore(start) ? start : now).end();
+  }
+
+  private Future<SubscriptionView> renew(SqlConnection tx, RenewSubscription renew, Call call) {
+    return findAndLock(tx, call, renew.id())
+        .compose(found -> checkCustomer(tx, call, found, renew.externalCustomerId()))
+        .compose(found -> clock.now(tx, call).compose(now -> renew(tx, call, found, now)));
+  }
+
+  private Future<SubscriptionView> renew(
+      SqlConnection tx, Call call, Subscription found, Instant now) {
+    SubscriptionView view = found.view();
+    boolean gone =
+        view.status() == SubscriptionStatus.ENDED || view.status() == SubscriptionStatus.DELETED;
+    if (gone || (view.endDate() != null && !view.endDate().isAfter(now))) {
+      return over(found, "renewed");
+    }
+    if (view.endDate() == null) {
+      return Future.succeededFuture(view);
+    }
+    return store
+        .setEnd(tx, call.merchantId(), found.id(), null, now)
+        .map(done -> view.withEnd(null, now));
+  }
+
+  private Future<SubscriptionDeleted> delete(
+      SqlConnection tx, DeleteSubscription delete, Call call) {
+    return findAndLock(tx, call, delete.id())
+        .compose(
+            found ->
+                switch (found.view().status()) {
+                  case ACTIVE ->
+                      FailureException.failed(
+                          new Failure.Conflict(
+                              "subscription_active",
+                              "An active subscription cannot be deleted; cancel it first."));
+                  case DELETED -> Future.succeededFuture();
+                  case DRAFT, PENDING_ACTIVATION, ENDED ->
+                      clock
+                          .now(tx, call)
+                          .compose(
+                              now ->
+                                  store.setStatus(
+                                      tx,
+                                      call.merchantId(),
+                                      found,
+                                      SubscriptionStatus.DELETED,
+                                      now));
+                })
+        .map(done -> new SubscriptionDeleted(new Id(IdKind.SUBSCRIPTION, uuid(delete.id()))));
+  }
+
+  private static UUID uuid(String id) {
+    return Sql.uuid(IdKind.SUBSCRIPTION, id);
+  }
+
+  private Future<Subscription> checkCustomer(
+      SqlConnection tx, Call call, Subscription found, String externalCustomerId) {
+    return store
+        .externalCustomerId(tx, call.merchantId(), found.id())
+        .compose(
+            actual ->
+                actual.equals(externalCustomerId)
+                    ? Future.succeededFuture(found)
+                    : FailureException.failed(
+                        new Failure.Rejected(
+                            "customer_mismatch",
+                            "The subscription belongs to another customer.",
+                            List.of(
+                                Failure.Fault.at(
+                                    "/externalCustomerId",
+                                    "customer_mismatch",
+                                    "Must be the external id of the subscription's customer.")))));
+  }
+
+  private static <T> Future<T> over(Subscription found, String attempted) {
+    SubscriptionStatus status = found.view().status();
+    String state =
+        status == SubscriptionStatus.DELETED ? SubscriptionStatus.DELETED.wire() : "ended";
+    return FailureException.failed(
+        new Failure.Conflict(
+            "subscription_" + state,
+            "A subscription that is " + state + " cannot be " + attempted + "."));
+  }
+}

@@ -1,0 +1,117 @@
+package io.steelyard.web;
+
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerRequest;
+import java.util.zip.DataFormatException;
+import java.util.zip.Inflater;
+
+/**
+ * Reads a whole body into memory, never more than the limit: neither as sent nor inflated, and not
+ * for longer than the timeout, so that a dribbling client cannot hold a connection for ever.
+ */
+final class BodyReader {
+  private static final int INFLATE_CHUNK = 16 * 1024;
+
+  private final Vertx vertx;
+  private final int bytesMax;
+  private final long timeoutMs;
+
+  BodyReader(Vertx vertx, int bytesMax, long timeoutMs) {
+    this.vertx = vertx;
+    this.bytesMax = bytesMax;
+    this.timeoutMs = timeoutMs;
+  }
+
+  /** The inflated body; fails with a {@link Refusal} of 408, 413 or 415. Resumes the request. */
+  Future<Buffer> read(HttpServerRequest request) {
+    String encoding = request.getHeader("content-encoding");
+    boolean gzip = "gzip".equalsIgnoreCase(encoding);
+    if (encoding != null && !gzip && !"identity".equalsIgnoreCase(encoding)) {
+      return Refusal.closing(
+              415, "unsupported_encoding", "Content-Encoding must be gzip or identity.")
+          .failed();
+    }
+    if (declaredLength(request) > bytesMax) {
+      return tooLarge().failed();
+    }
+    if ("100-continue".equalsIgnoreCase(request.getHeader("expect"))) {
+      request.response().writeContinue();
+    }
+    Future<Buffer> sent = collect(request);
+    return gzip ? sent.compose(this::inflate) : sent;
+  }
+
+  private static long declaredLength(HttpServerRequest request) {
+    String length = request.getHeader("content-length");
+    return length == null ? 0 : Long.parseLong(length); // the decoder let only digits pass
+  }
+
+  private Future<Buffer> collect(HttpServerRequest request) {
+    Promise<Buffer> promise = Promise.promise();
+    Buffer body = Buffer.buffer();
+    long timer =
+        vertx.setTimer(
+            timeoutMs,
+            fired ->
+                promise.tryFail(
+                    Refusal.closing(408, "body_timeout", "The body did not arrive in time.")));
+    request.handler(
+        chunk -> {
+          if (promise.future().isComplete()) {
+            return;
+          }
+          if (body.length() + chunk.length() > bytesMax) {
+            promise.tryFail(tooLarge());
+          } else {
+            body.appendBuffer(chunk);
+          }
+        });
+    request.exceptionHandler(promise::tryFail);
+    request.endHandler(end -> promise.tryComplete(body));
+    request.resume();
+    return promise.future().onComplete(outcome -> vertx.cancelTimer(timer));
+  }
+
+  private Refusal tooLarge() {
+    return Refusal.closing(
+        413, "body_too_large", "The body may have at most " + bytesMax + " bytes.");
+  }
+
+  private Future<Buffer> inflate(Buffer sent) {
+    Inflater inflater = new Inflater(true);
+    try {
+      byte[] bytes = sent.getBytes();
+      int start = GzipHeader.length(bytes);
+      if (start < 0) {
+        return malformed();
+      }
+      inflater.setInput(bytes, start, bytes.length - start);
+      Buffer body = Buffer.buffer();
+      byte[] chunk = new byte[INFLATE_CHUNK];
+      while (!inflater.finished()) {
+        int read = inflater.inflate(chunk);
+        if (read == 0 && (inflater.needsInput() || inflater.needsDictionary())) {
+          return malformed();
+        }
+        if (body.length() + read > bytesMax) {
+          return tooLarge().failed();
+        }
+        body.appendBytes(chunk, 0, read);
+      }
+      return GzipHeader.trailerFits(bytes, inflater.getRemaining(), body)
+          ? Future.succeededFuture(body)
+          : malformed();
+    } catch (DataFormatException e) {
+      return malformed();
+    } finally {
+      inflater.end();
+    }
+  }
+
+  private static Future<Buffer> malformed() {
+    return Refusal.of(400, "malformed_gzip", "The body is not one whole gzip member.").failed();
+  }
+}

@@ -1,0 +1,71 @@
+package io.steelyard.web;
+
+import io.vertx.core.http.HttpMethod;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * One method of one path, and what it does.
+ *
+ * @param path a template such as {@code /external/customers/{id}}; a parameter matches one segment,
+ *     also an empty one, so that an empty id is refused rather than not found
+ */
+public record Endpoint(HttpMethod method, String path, Body body, Operation operation) {
+  private static final Pattern PARAMETER = Pattern.compile("\\{([^}]+)}");
+
+  /** What an endpoint wants to be read before its operation runs. */
+  public enum Body {
+    NONE,
+    /** Strict JSON as a tree. */
+    JSON,
+    /** JSON as bytes, for an operation with a decoder of its own. */
+    RAW_JSON,
+    /** JSON or YAML as bytes. */
+    RAW_JSON_OR_YAML
+  }
+
+  public static Endpoint get(String path, Operation operation) {
+    return new Endpoint(HttpMethod.GET, path, Body.NONE, operation);
+  }
+
+  public static Endpoint post(String path, Operation operation) {
+    return new Endpoint(HttpMethod.POST, path, Body.JSON, operation);
+  }
+
+  public static Endpoint put(String path, Operation operation) {
+    return new Endpoint(HttpMethod.PUT, path, Body.JSON, operation);
+  }
+
+  public static Endpoint delete(String path, Operation operation) {
+    return new Endpoint(HttpMethod.DELETE, path, Body.NONE, operation);
+  }
+
+  /** The same endpoint reading its body in another way. */
+  public Endpoint reading(Body other) {
+    return new Endpoint(method, path, other, operation);
+  }
+
+  /** Matches the raw path; a group per parameter, in order. */
+  Pattern pattern() {
+    Matcher matcher = PARAMETER.matcher(path);
+    StringBuilder regex = new StringBuilder();
+    int end = 0;
+    while (matcher.find()) {
+      regex.append(Pattern.quote(path.substring(end, matcher.start()))).append("([^/]*)");
+      end = matcher.end();
+    }
+    return Pattern.compile(regex.append(Pattern.quote(path.substring(end))).toString());
+  }
+
+  /** Names of the path's parameters, in order. */
+  List<String> parameters() {
+    List<String> names = new ArrayList<>();
+    Matcher matcher = PARAMETER.matcher(path);
+    while (matcher.find()) {
+      names.add(matcher.group(1));
+    }
+    return names;
+  }
+}

@@ -1,0 +1,81 @@
+package io.steelyard.web;
+
+import io.steelyard.bus.Call;
+import io.steelyard.bus.Failure.Fault;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerRequest;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+
+/** One request that was let in, with everything an operation needs of it. */
+public final class Exchange {
+  private final HttpServerRequest request;
+  private final Call call;
+  private final Buffer body;
+  private final Object tree;
+  private final Map<String, String> path = new LinkedHashMap<>();
+  private final Query query;
+
+  /**
+   * @param matcher has matched the raw path
+   * @param tree the JSON body as maps, lists and values, for endpoints that read JSON
+   */
+  Exchange(
+      HttpServerRequest request,
+      Call call,
+      Matcher matcher,
+      List<String> parameters,
+      Buffer body,
+      Object tree) {
+    this.request = request;
+    this.call = call;
+    this.body = body;
+    this.tree = tree;
+    List<Fault> faults = new ArrayList<>();
+    for (int i = 0; i < parameters.size(); i++) {
+      readPath(parameters.get(i), matcher.group(i + 1), faults);
+    }
+    this.query = new Query(request.query(), faults);
+  }
+
+  private void readPath(String name, String raw, List<Fault> faults) {
+    Optional<String> value = Percent.decode(raw, false);
+    if (value.isEmpty()) {
+      faults.add(Fault.parameter(name, "encoding", "Must be percent-encoded UTF-8."));
+    } else if (value.get().isEmpty()) {
+      faults.add(Fault.parameter(name, "min_length", "Must not be empty."));
+    }
+    path.put(name, value.orElse(""));
+  }
+
+  public Call call() {
+    return call;
+  }
+
+  public HttpServerRequest request() {
+    return request;
+  }
+
+  /** The decoded value of a path parameter. */
+  public String path(String name) {
+    return path.get(name);
+  }
+
+  public Query query() {
+    return query;
+  }
+
+  /** The body's bytes, inflated. */
+  public Buffer body() {
+    return body;
+  }
+
+  /** The JSON body as a tree. */
+  public Object tree() {
+    return tree;
+  }
+}

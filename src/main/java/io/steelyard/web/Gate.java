@@ -1,0 +1,15 @@
+package io.steelyard.web;
+
+import io.steelyard.bus.Call;
+import io.vertx.core.Future;
+import io.vertx.core.http.HttpServerRequest;
+
+/** Decides who may come in, before anything of the body is read. */
+@FunctionalInterface
+public interface Gate {
+  /**
+   * The call of an admitted request, without its deadline's meaning for the body: the time to
+   * answer counts anew once the body is there. Fails with a {@link Refusal} otherwise.
+   */
+  Future<Call> admit(HttpServerRequest request, String requestId);
+}

@@ -1,0 +1,363 @@
+package io.steelyard.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ConfigLoaderTest {
+  private static final String TOKEN = "a-token-of-more-than-16-characters";
+  private static final String URL = "postgresql://billing:s3cret@db.example:6432/main";
+  private static Vertx vertx;
+
+  @TempDir Path dir;
+  private final Map<String, String> env = new HashMap<>();
+  private final Properties sys = new Properties();
+
+  @BeforeAll
+  static void open() {
+    vertx = Vertx.vertx();
+  }
+
+  @AfterAll
+  static void close() {
+    vertx.close().await();
+  }
+
+  private Config load() throws Exception {
+    return ConfigLoader.load(vertx, env, sys, dir).await(10, TimeUnit.SECONDS);
+  }
+
+  private void write(String file, String json) throws IOException {
+    Path path = dir.resolve(file);
+    Files.createDirectories(path.getParent());
+    Files.writeString(path, json);
+  }
+
+  private void refusedWith(String line) {
+    assertThatThrownBy(this::load)
+        .isInstanceOf(ConfigException.class)
+        .hasMessage(line)
+        .message()
+        .doesNotContain("\n");
+  }
+
+  @Test
+  void nothingGivenMeansTheDefaultsOfTheJar() throws Exception {
+    Config config = load();
+
+    assertThat(config.http()).isEqualTo(new Config.Http("127.0.0.1", 8080, null));
+    assertThat(config.management().port()).isEqualTo(8081);
+    assertThat(config.database().embedded()).isTrue();
+    assertThat(config.operator().token()).isNull();
+    assertThat(config.cluster().members()).isEmpty();
+    assertThat(config.billing().usageGraceMs()).isEqualTo(43_200_000L);
+    assertThat(config.demoEnabled()).isTrue();
+  }
+
+  @Test
+  void everySourceWinsOverTheOneBeforeIt() throws Exception {
+    write("conf/config.json", "{\"limits\": {\"jsonDepth\": 11, \"stringChars\": 1001}}");
+    assertThat(load().limits().jsonDepth()).isEqualTo(11);
+
+    write("extra/mine.json", "{\"limits\": {\"jsonDepth\": 12}}");
+    env.put("STEELYARD_CONFIG", "extra/mine.json");
+    assertThat(load().limits().jsonDepth()).isEqualTo(12);
+
+    env.put("STEELYARD_LIMITS_JSON_DEPTH", "13");
+    assertThat(load().limits().jsonDepth()).isEqualTo(13);
+
+    sys.setProperty("limits.jsonDepth", "14");
+    assertThat(load().limits().jsonDepth()).isEqualTo(14);
+
+    sys.setProperty("steelyard.limits.jsonDepth", "15");
+    assertThat(load().limits().jsonDepth()).isEqualTo(15);
+    assertThat(load().limits().stringChars()).isEqualTo(1001);
+    assertThat(load().limits().headerBytes()).isEqualTo(16384);
+  }
+
+  @Test
+  void theEnvironmentSpellsEveryKindOfValue() throws Exception {
+    env.put("STEELYARD_DATABASE_DATA_DIR", "/var/lib/steelyard");
+    env.put("STEELYARD_DEMO_ENABLED", "false");
+    env.put("STEELYARD_CLUSTER_MEMBERS", "a:5701, b:5701");
+    env.put("STEELYARD_BILLING_USAGE_GRACE_MS", "0");
+    env.put("STEELYARD_VERTICLES_HTTP_INSTANCES", "4");
+
+    Config config = load();
+
+    assertThat(config.database().dataDir()).isEqualTo("/var/lib/steelyard");
+    assertThat(config.demoEnabled()).isFalse();
+    assertThat(config.cluster().members()).isEqualTo(List.of("a:5701", "b:5701"));
+    assertThat(config.billing().usageGraceMs()).isZero();
+    assertThat(config.verticles().http().instances()).isEqualTo(4);
+  }
+
+  @Test
+  void anEmptyVariableUnsetsWhatMayBeUnset() throws Exception {
+    write("conf/config.json", "{\"operator\": {\"token\": \"from-the-file-and-long\"}}");
+    env.put("STEELYARD_OPERATOR_TOKEN", "");
+    env.put("STEELYARD_DEMO_ENABLED", "");
+    env.put("STEELYARD_DATABASE_URL", "");
+
+    Config config = load();
+
+    assertThat(config.operator().token()).isNull();
+    assertThat(config.demo().enabled()).isNull();
+    assertThat(config.database().embedded()).isTrue();
+  }
+
+  @Test
+  void noTwoSettingsShareANameInTheEnvironment() {
+    assertThat(ConfigKey.all().values())
+        .extracting(ConfigKey::environmentName)
+        .doesNotHaveDuplicates()
+        .contains("STEELYARD_INGEST_FLUSH_EVENTS_MAX", "STEELYARD_SECURITY_ENCRYPTION_KEY");
+  }
+
+  @Test
+  void theServiceLinksOfKubernetesAreNotSettings() throws Exception {
+    env.put("STEELYARD_SERVICE_HOST", "10.0.0.1");
+    env.put("STEELYARD_SERVICE_PORT", "8080");
+    env.put("STEELYARD_SERVICE_PORT_HTTP", "8080");
+    env.put("STEELYARD_PORT", "tcp://10.0.0.1:8080");
+    env.put("STEELYARD_PORT_8080_TCP", "tcp://10.0.0.1:8080");
+    env.put("STEELYARD_PORT_8080_TCP_ADDR", "10.0.0.1");
+    env.put("STEELYARD_MANAGEMENT_SERVICE_HOST", "10.0.0.2");
+    env.put("STEELYARD_MANAGEMENT_PORT", "tcp://10.0.0.2:8081");
+
+    assertThat(load().management().port()).isEqualTo(8081);
+  }
+
+  @Test
+  void unknownNamesAreRefusedWhereverTheyStand() throws IOException {
+    sys.setProperty("steelyard.http.prot", "1");
+    refusedWith("unknown setting steelyard.http.prot (system property)");
+    env.put("STEELYARD_HTTP_PROT", "1");
+    refusedWith("unknown setting STEELYARD_HTTP_PROT (environment)");
+    write("conf/config.json", "{\"http\": {\"prot\": 1}}");
+    refusedWith("unknown setting \"http.prot\" (conf/config.json)");
+    write("conf/config.json", "{\"htpt\": {}}");
+    refusedWith("unknown setting \"htpt\" (conf/config.json)");
+  }
+
+  @Test
+  void systemPropertiesOfOthersAreNotOurs() throws Exception {
+    sys.setProperty("http.proxyHost", "proxy.example");
+    sys.setProperty("java.version", "25");
+
+    assertThat(load().http().port()).isEqualTo(8080);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "{\"http\": {\"port\": \"8080\"}} | \"8080\"",
+        "{\"http\": {\"port\": 8080.0}}   | 8080.0",
+        "{\"http\": {\"port\": true}}     | true",
+        "{\"http\": {\"port\": null}}     | null",
+        "{\"http\": {\"port\": 65536}}    | 65536",
+        "{\"http\": {\"port\": -1}}       | -1",
+        "{\"http\": {\"port\": 1e400}}    | Infinity",
+      })
+  void aPortIsAWholeNumberInItsBounds(String json, String shown) throws IOException {
+    write("conf/config.json", json);
+
+    refusedWith(
+        "http.port must be a whole number from 0 to 65535, not " + shown + " (conf/config.json)");
+  }
+
+  @Test
+  void everyKindOfValueIsCheckedInTheEnvironmentToo() {
+    env.put("STEELYARD_HTTP_PORT", "80a");
+    refusedWith(
+        "http.port must be a whole number from 0 to 65535, not \"80a\""
+            + " (environment variable STEELYARD_HTTP_PORT)");
+    env.clear();
+    env.put("STEELYARD_HTTP_PORT", "");
+    refusedWith(
+        "http.port must be a whole number from 0 to 65535, not \"\""
+            + " (environment variable STEELYARD_HTTP_PORT)");
+    env.clear();
+    env.put("STEELYARD_CLUSTER_ENABLED", "yes");
+    refusedWith(
+        "cluster.enabled must be true or false, not \"yes\""
+            + " (environment variable STEELYARD_CLUSTER_ENABLED)");
+    env.clear();
+    env.put("STEELYARD_DATABASE_DISTRIBUTION", "citus");
+    refusedWith(
+        "database.distribution must be one of none, not \"citus\""
+            + " (environment variable STEELYARD_DATABASE_DISTRIBUTION)");
+    env.clear();
+    env.put("STEELYARD_HTTP_HOST", "");
+    refusedWith(
+        "http.host must be a text that is not empty, not \"\""
+            + " (environment variable STEELYARD_HTTP_HOST)");
+  }
+
+  @Test
+  void aSectionIsAnObjectAndAListHoldsTexts() throws IOException {
+    write("conf/config.json", "{\"http\": 8080}");
+    refusedWith("http must be an object of settings (conf/config.json)");
+    write("conf/config.json", "{\"cluster\": {\"members\": [1]}}");
+    refusedWith("cluster.members must be a list of texts, not [1] (conf/config.json)");
+  }
+
+  @Test
+  void aBadValueIsRefusedAlsoWhereALaterSourceOverridesIt() throws IOException {
+    write("conf/config.json", "{\"http\": {\"port\": 70000}}");
+    sys.setProperty("http.port", "8080");
+
+    refusedWith("http.port must be a whole number from 0 to 65535, not 70000 (conf/config.json)");
+  }
+
+  @Test
+  void aFileThatIsNotThereOrNotJsonIsNamed() throws IOException {
+    env.put("STEELYARD_CONFIG", "nowhere.json");
+    refusedWith("STEELYARD_CONFIG names nowhere.json, which is not a readable file");
+    env.clear();
+    write("conf/config.json", "{\n  \"operator\": {\"token\": hush }\n}");
+    assertThatThrownBy(this::load)
+        .isInstanceOf(ConfigException.class)
+        .hasMessageStartingWith("conf/config.json is not valid JSON at line 2")
+        .hasMessageNotContaining("hush");
+    write("conf/config.json", "[]");
+    assertThatThrownBy(this::load)
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("conf/config.json");
+  }
+
+  @Test
+  void aDatabaseElsewhereNeedsAnOperatorToken() throws Exception {
+    env.put("STEELYARD_DATABASE_URL", URL);
+    String line = "operator.token must be set to at least 16 characters when database.url is set";
+    refusedWith(line);
+    env.put("STEELYARD_OPERATOR_TOKEN", "15-characters-x");
+    refusedWith(line);
+    env.put("STEELYARD_OPERATOR_TOKEN", TOKEN);
+
+    Config config = load();
+
+    assertThat(config.database().parsedUrl())
+        .isEqualTo(new DatabaseUrl("db.example", 6432, "main", "billing", "s3cret"));
+    assertThat(config.demoEnabled()).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "postgresql://u:p@h/d,                       h,   5432, d,   u,    p",
+    "postgres://u:p@db_main:1/d,             db_main,    1, d,   u,    p",
+    "postgresql://u:p@[::1]:6000/d,            ::1,   6000, d,   u,    p",
+    "postgresql://a%40b:p%3A%2f%25%C3%A9+@h/d%20e, h, 5432, d e, a@b,  p:/%é+",
+    "postgresql://u:p:q@h/d,                     h,   5432, d,   u,    p:q",
+    "postgresql://u@h/d,                         h,   5432, d,   u,    ''",
+  })
+  void aDatabaseUrlIsTakenApart(
+      String url, String host, int port, String database, String user, String password) {
+    assertThat(DatabaseUrl.parse(url))
+        .isEqualTo(new DatabaseUrl(host, port, database, user, password));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "mysql://u:hush@h/d",
+        "postgresql://h/d",
+        "postgresql://u:hush@h",
+        "postgresql://u:hush@h/",
+        "postgresql://u:hush@h:0/d",
+        "postgresql://u:hush@h:65536/d",
+        "postgresql://u:hush%4@h/d",
+        "postgresql://u:hush%zz@h/d",
+        "postgresql://u:hush@h/d?sslmode=require",
+        "postgresql://u:hu@sh@h/d",
+        "hush",
+      })
+  void anotherFormOfDatabaseUrlIsRefusedWithoutShowingIt(String url) {
+    env.put("STEELYARD_DATABASE_URL", url);
+    env.put("STEELYARD_OPERATOR_TOKEN", TOKEN);
+
+    assertThatThrownBy(this::load)
+        .isInstanceOf(ConfigException.class)
+        .hasMessageStartingWith("database.url must have the form postgresql://")
+        .hasMessageNotContaining("hush");
+  }
+
+  @Test
+  void settingsThatContradictEachOtherAreRefused() {
+    env.put("STEELYARD_HTTP_PORT", "9000");
+    env.put("STEELYARD_MANAGEMENT_PORT", "9000");
+    refusedWith("management.port must differ from http.port, both are 9000");
+    env.clear();
+    env.put("STEELYARD_INGEST_BUFFERED_EVENTS_MAX", "9999");
+    refusedWith(
+        "ingest.bufferedEventsMax (9999) must be at least limits.eventsPerBatch (10000), or a full"
+            + " batch could never be stored");
+    env.clear();
+    env.put("STEELYARD_CLUSTER_ENABLED", "true");
+    refusedWith("cluster.enabled must be false: clustering is not in this version");
+    env.clear();
+    env.put("STEELYARD_DATABASE_PORT", "8081");
+    refusedWith("database.port must differ from http.port and management.port, it is 8081");
+  }
+
+  @Test
+  void bothPortsMayBeFreeOnes() throws Exception {
+    env.put("STEELYARD_HTTP_PORT", "0");
+    env.put("STEELYARD_MANAGEMENT_PORT", "0");
+
+    assertThat(load().management().port()).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"aHVzaA==", "hush!"})
+  void anEncryptionKeyIsTheBase64Of32Bytes(String key) throws Exception {
+    env.put("STEELYARD_SECURITY_ENCRYPTION_KEY", key);
+    refusedWith(
+        "security.encryptionKey must be the base64 of exactly 32 bytes (its value is not shown)");
+
+    String fitting = java.util.Base64.getEncoder().encodeToString(new byte[32]);
+    env.put("STEELYARD_SECURITY_ENCRYPTION_KEY", fitting);
+    assertThat(load().security().encryptionKey()).isEqualTo(fitting);
+  }
+
+  @Test
+  void aSecretOfTheWrongTypeIsNotShown() throws IOException {
+    write("conf/config.json", "{\"operator\": {\"token\": 12345}}");
+
+    refusedWith("operator.token must be a text that is not empty, or left out (conf/config.json)");
+  }
+
+  @Test
+  void theEffectiveSettingsPrintWithoutTheirSecrets() throws Exception {
+    env.put("STEELYARD_DATABASE_URL", URL);
+    env.put("STEELYARD_OPERATOR_TOKEN", TOKEN);
+
+    Config config = load();
+
+    assertThat(config.toString())
+        .contains("http.port = 8080", "operator.token = ***", "database.url = ***")
+        .contains("security.encryptionKey = null")
+        .doesNotContain("s3cret", TOKEN);
+    assertThat(List.of(config.operator(), config.database(), config.database().parsedUrl()))
+        .asString()
+        .doesNotContain("s3cret", TOKEN);
+  }
+}

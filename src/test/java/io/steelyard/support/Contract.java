@@ -1,0 +1,104 @@
+package io.steelyard.support;
+
+import io.steelyard.bus.Failure.Fault;
+import io.steelyard.json.Schemas;
+import io.steelyard.json.Validator;
+import io.steelyard.support.TestApp.Answer;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/** Checks answers against an OpenAPI document: the status must be documented, the body must fit. */
+public final class Contract {
+  private static final String SCHEMAS = "#/components/schemas/";
+  private static final String RESPONSES = "#/components/responses/";
+
+  private final JsonObject document;
+  private final Validator validator;
+
+  private Contract(Schemas schemas) {
+    this.document = new JsonObject(schemas.json());
+    this.validator = schemas.validator();
+  }
+
+  public static Contract external() {
+    return new Contract(Schemas.external());
+  }
+
+  public static Contract operator() {
+    return new Contract(Schemas.operator());
+  }
+
+  /** Fails the test when the document does not allow this answer. */
+  public void check(String method, String path, Answer answer) {
+    JsonObject operation = operation(method, path);
+    JsonObject response =
+        operation.getJsonObject("responses").getJsonObject(Integer.toString(answer.status()));
+    if (response == null) {
+      throw new AssertionError(
+          method
+              + " "
+              + path
+              + " answered "
+              + answer.status()
+              + ", not documented: "
+              + answer.text());
+    }
+    response = resolve(response);
+    JsonObject content = response.getJsonObject("content");
+    if (content == null) {
+      if (!answer.text().isEmpty()) {
+        throw new AssertionError(method + " " + path + " has an undocumented body");
+      }
+      return;
+    }
+    String type = String.valueOf(answer.header("content-type")).split(";", 2)[0];
+    JsonObject media = content.getJsonObject(type);
+    if (media == null) {
+      throw new AssertionError(method + " " + path + " answered undocumented type " + type);
+    }
+    if (type.endsWith("json")) {
+      checkBody(method + " " + path, media.getJsonObject("schema"), answer.tree());
+    }
+  }
+
+  private void checkBody(String where, JsonObject schema, Object tree) {
+    if (schema.containsKey("$ref")) {
+      String name = schema.getString("$ref").substring(SCHEMAS.length());
+      refuse(where, validator.check(name, tree));
+    } else if ("array".equals(schema.getString("type"))) {
+      String item = schema.getJsonObject("items").getString("$ref").substring(SCHEMAS.length());
+      refuse(where, validator.checkEach(item, (List<?>) tree));
+    } else {
+      throw new AssertionError(where + ": the test cannot follow the schema " + schema);
+    }
+  }
+
+  private static void refuse(String where, List<Fault> faults) {
+    if (!faults.isEmpty()) {
+      throw new AssertionError(where + " answered against the document: " + faults);
+    }
+  }
+
+  private JsonObject resolve(JsonObject response) {
+    String reference = response.getString("$ref");
+    return reference == null
+        ? response
+        : document
+            .getJsonObject("components")
+            .getJsonObject("responses")
+            .getJsonObject(reference.substring(RESPONSES.length()));
+  }
+
+  private JsonObject operation(String method, String path) {
+    for (Map.Entry<String, Object> entry : document.getJsonObject("paths")) {
+      String regex = entry.getKey().replaceAll("\\{[^}]+}", "[^/]*");
+      JsonObject operation = ((JsonObject) entry.getValue()).getJsonObject(method.toLowerCase());
+      if (operation != null && Pattern.matches(regex, path)) {
+        return operation;
+      }
+    }
+    throw new AssertionError("the document has no " + method + " " + path);
+  }
+}

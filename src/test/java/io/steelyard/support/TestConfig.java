@@ -1,0 +1,39 @@
+package io.steelyard.support;
+
+import io.steelyard.config.Config;
+import io.steelyard.config.ConfigLoader;
+import io.vertx.core.Vertx;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** The default configuration with free ports, and what a test wants different. */
+public final class TestConfig {
+  private TestConfig() {}
+
+  /**
+   * @param settings dotted names and their values, over the defaults of the jar
+   */
+  public static Config with(Map<String, String> settings) {
+    Properties properties = new Properties();
+    properties.putAll(Map.of("http.port", "0", "management.port", "0"));
+    properties.putAll(settings);
+    Vertx vertx = Vertx.vertx();
+    try {
+      // a working directory without conf/config.json: not the developer's own settings
+      return ConfigLoader.load(vertx, Map.of(), properties, Path.of("src"))
+          .await(10, TimeUnit.SECONDS);
+    } catch (TimeoutException e) {
+      throw new IllegalStateException(e);
+    } finally {
+      vertx.close().await();
+    }
+  }
+
+  /** With an embedded database in {@code dataDir}. */
+  public static Config embedded(Path dataDir) {
+    return with(Map.of("database.dataDir", dataDir.toString()));
+  }
+}
