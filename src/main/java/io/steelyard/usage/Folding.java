@@ -53,8 +53,7 @@ final class Folding {
                                     meter ->
                                         new Reading(
                                             meter,
-                                            totals.getOrDefault(
-                                                meter.ref(), UsageTotal.NONE)))
+                                            totals.getOrDefault(meter.ref(), UsageTotal.NONE)))
                                 .filter(Reading::isOfNow)
                                 .toList()))
         .compose(readings -> counters.saveAccess(transaction, readings));

@@ -15,8 +15,8 @@
  *
  * <p>A price in custom pricing units <b>draws</b> from the customer's blocks what its rated
  * quantity asks for, event by event; what no block covers stays uncovered, and when the quantity
- * falls, first that shrinks and then units go back to the blocks drawn from last. Drawn units of
- * a price are always the sum of its draws, and a block's ledger always sums to what remains.
+ * falls, first that shrinks and then units go back to the blocks drawn from last. Drawn units of a
+ * price are always the sum of its draws, and a block's ledger always sums to what remains.
  *
  * <p>Not owned here: when periods open and close, what usage costs in money, who allocates and
  * expires blocks, and what an event's matching means, which is {@code domain.EventRules}.
