@@ -6,18 +6,14 @@ import io.steelyard.support.Merchant;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
 import java.math.BigDecimal;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
-/** Balances of custom pricing units, their transactions, and allocations by hand. */
+/** Balances of custom pricing units, and allocations by hand. */
 class CreditsIT {
   private static final String NOW = "2040-01-31T12:00:00.000Z";
   private static final String PERIOD_END = "2040-02-29T12:00:00.000Z";
@@ -52,16 +48,6 @@ class CreditsIT {
         .at("0.id");
   }
 
-  private Answer allocate(String customerId, String amount, String expiresAt) {
-    Map<String, Object> body = new HashMap<>();
-    body.put("customPricingUnitId", unit);
-    body.put("amount", new BigDecimal(amount));
-    if (expiresAt != null) {
-      body.put("expiresAt", expiresAt);
-    }
-    return merchant.operator("POST", "/customers/" + customerId + "/allocations").json(body).send();
-  }
-
   private Answer usage(String externalId, String unitId) {
     return merchant.get(
         "/external/customers/external-id/"
@@ -83,36 +69,6 @@ class CreditsIT {
 
   private static Map<String, Object> amounts(Object allocated, Object used, Object remaining) {
     return Map.of("totalAllocated", allocated, "totalUsed", used, "remaining", remaining);
-  }
-
-  @Test
-  void aPlansAllocationIsATransactionThatNamesItsBlockInvoiceAndPlan() {
-    Map<String, Object> customer = merchant.createCustomer("acme");
-
-    Answer answer = transactions("acme", "");
-
-    assertThat(answer.status()).isEqualTo(200);
-    assertThat(answer.object()).containsOnlyKeys("results", "count", "pages", "currentPage");
-    Map<String, Object> transaction = answer.at("results.0");
-    assertThat(transaction)
-        .containsEntry("type", "planAllocation")
-        .containsEntry("amount", 1000)
-        .containsEntry("merchantId", merchant.id())
-        .containsEntry("billableId", null)
-        .containsEntry("billable", null)
-        .containsEntry("eventId", null)
-        .containsEntry("createdAt", NOW)
-        .containsEntry("updatedAt", NOW);
-    Map<String, Object> invoice =
-        merchant.invoiceOf(Answer.at(customer, "subscriptions.0.id")).object();
-    assertThat(Answer.<Map<String, Object>>at(transaction, "allocationBlock"))
-        .containsEntry("id", transaction.get("allocationBlockId"))
-        .containsEntry("amount", 1000)
-        .containsEntry("customPricingUnitId", unit)
-        .containsEntry("customPricingUnit", Map.of("displayName", "Credits"))
-        .containsEntry("invoice", Map.of("id", invoice.get("id"), "vanityId", 1))
-        .containsEntry(
-            "subscription", Map.of("billingCadence", "monthly", "plan", Map.of("name", "Pro")));
   }
 
   @Test
@@ -158,7 +114,7 @@ class CreditsIT {
   void unitsGivenByHandWithoutExpiryStayAndStayExact() {
     String customer = unsubscribed("acme");
 
-    Answer block = allocate(customer, "0.1", null);
+    Answer block = merchant.allocate(customer, unit, "0.1", null);
 
     assertThat(block.status()).isEqualTo(201);
     assertThat(block.object())
@@ -167,8 +123,8 @@ class CreditsIT {
         .containsEntry("effectiveAt", NOW)
         .containsEntry("expiresAt", null);
     String digits = "12345678901234567890.000000000000000000000000000001";
-    allocate(customer, "0.2", null);
-    allocate(customer, digits, null);
+    merchant.allocate(customer, unit, "0.2", null);
+    merchant.allocate(customer, unit, digits, null);
     assertThat(transactions("acme", "").text()).contains("\"amount\":" + digits + ",");
     String sum = digits.replace(".0", ".3");
     merchant.at("2060-01-01T00:00:00Z");
@@ -188,10 +144,10 @@ class CreditsIT {
   @Test
   void theNextToExpireIsTheSoonestAndAnExpiredBlockCountsNoMore() {
     String customer = (String) merchant.createCustomer("acme").get("id");
-    allocate(customer, "5", "2040-02-10T00:00:00Z");
-    allocate(customer, "7", "2040-02-10T00:00:00+00:00");
-    allocate(customer, "11", "2040-02-20T00:00:00Z");
-    allocate(customer, "13", null);
+    merchant.allocate(customer, unit, "5", "2040-02-10T00:00:00Z");
+    merchant.allocate(customer, unit, "7", "2040-02-10T00:00:00+00:00");
+    merchant.allocate(customer, unit, "11", "2040-02-20T00:00:00Z");
+    merchant.allocate(customer, unit, "13", null);
 
     assertThat(usage("acme"))
         .containsAllEntriesOf(amounts(1036, 0, 1036))
@@ -211,50 +167,6 @@ class CreditsIT {
     assertThat(usage("acme"))
         .containsAllEntriesOf(amounts(1013, 0, 1013))
         .containsEntry("nextExpiring", Map.of("amountRemaining", 1000, "expiration", PERIOD_END));
-  }
-
-  @Test
-  void whatPlansAndHandsGiveIsOneListInBothOrders() {
-    String customer = (String) merchant.createCustomer("acme").get("id");
-    for (int i = 1; i <= 6; i++) {
-      if (i % 2 == 0) {
-        merchant.at("2040-02-0%dT00:00:00Z".formatted(i));
-      }
-      allocate(customer, Integer.toString(i), null);
-    }
-
-    Answer all = transactions("acme", "?pageSize=100&order=asc");
-    List<Map<String, Object>> up = all.at("results");
-    List<Map<String, Object>> down = transactions("acme", "?pageSize=100").at("results");
-    List<Map<String, Object>> paged = new ArrayList<>();
-    for (int page = 1; page <= 4; page++) {
-      Answer answer = transactions("acme", "?order=asc&pageSize=2&page=" + page);
-      assertThat(List.<Integer>of(answer.at("count"), answer.at("pages"), answer.at("currentPage")))
-          .containsExactly(7, 4, page);
-      paged.addAll(answer.at("results"));
-    }
-
-    assertThat(up).extracting("amount").containsExactly(1000, 1, 2, 3, 4, 5, 6);
-    assertThat(down).isEqualTo(up.reversed());
-    assertThat(paged).isEqualTo(up);
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "pageSize=0        | ?pageSize range",
-        "pageSize=101      | ?pageSize range",
-        "page=0            | ?page range",
-        "order=upward      | ?order enum",
-        "orderBy=createdAt | ?orderBy unknown_parameter",
-        "type=usage        | ?type unknown_parameter",
-      })
-  void transactionsTakeNoOtherParameters(String query, String fault) {
-    merchant.createCustomer("acme");
-
-    assertThat(transactions("acme", "?" + query).problem())
-        .isEqualTo("400 validation_failed [" + fault + "]");
   }
 
   @Test
@@ -283,17 +195,18 @@ class CreditsIT {
   void anAllocationMustBePositiveAndStillToExpireAndOfAKnownCustomerAndUnit() {
     String customer = unsubscribed("acme");
 
-    assertThat(allocate(customer, "0", null).problem())
+    assertThat(merchant.allocate(customer, unit, "0", null).problem())
         .isEqualTo("400 validation_failed [/amount minimum]");
-    assertThat(allocate(customer, "-1", null).problem())
+    assertThat(merchant.allocate(customer, unit, "-1", null).problem())
         .isEqualTo("400 validation_failed [/amount minimum]");
-    assertThat(allocate(customer, "1", NOW).problem())
+    assertThat(merchant.allocate(customer, unit, "1", NOW).problem())
         .isEqualTo("422 expiry_in_the_past [/expiresAt expiry_in_the_past]");
-    assertThat(allocate(customer, "1", "soon").problem())
+    assertThat(merchant.allocate(customer, unit, "1", "soon").problem())
         .isEqualTo("400 validation_failed [/expiresAt format]");
-    assertThat(allocate("acme", "1", null).problem()).isEqualTo("404 customer_not_found []");
+    assertThat(merchant.allocate("acme", unit, "1", null).problem())
+        .isEqualTo("404 customer_not_found []");
     unit = "cpu_00000000000000000000000000";
-    assertThat(allocate(customer, "1", null).problem())
+    assertThat(merchant.allocate(customer, unit, "1", null).problem())
         .isEqualTo("404 custom_pricing_unit_not_found []");
     assertThat(transactions("acme", "").<Integer>at("count")).isZero();
   }

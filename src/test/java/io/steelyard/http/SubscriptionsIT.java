@@ -168,6 +168,8 @@ class SubscriptionsIT {
     assertThat(created)
         .containsEntry("startDate", "2040-07-04T04:00:00.000Z")
         .containsEntry("endDate", "2040-12-24T05:00:00.000Z");
+    assertThat(merchant.subscribe(body("all", "endDate", "9999-12-31")))
+        .containsEntry("endDate", "9999-12-31T05:00:00.000Z");
   }
 
   @ParameterizedTest

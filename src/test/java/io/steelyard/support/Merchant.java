@@ -1,6 +1,7 @@
 package io.steelyard.support;
 
 import io.steelyard.support.TestApp.Answer;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -127,6 +128,17 @@ public record Merchant(TestApp app, String id, String key) {
   public Map<String, Object> subscribe(Map<String, ?> body) {
     Answer answer = call("POST", "/external/subscriptions/bulk").json(List.of(body)).send(201);
     return answer.at("0");
+  }
+
+  /** Tries to give units by hand; without expiry when that is null. */
+  public Answer allocate(String customerId, String unitId, String amount, String expiresAt) {
+    Map<String, Object> body = new HashMap<>();
+    body.put("customPricingUnitId", unitId);
+    body.put("amount", new BigDecimal(amount));
+    if (expiresAt != null) {
+      body.put("expiresAt", expiresAt);
+    }
+    return operator("POST", "/customers/" + customerId + "/allocations").json(body).send();
   }
 
   /** The heads of up to 100 invoices by number. */
