@@ -19,6 +19,7 @@ import io.steelyard.subscription.PeriodOpening;
 import io.steelyard.subscription.Subscription;
 import io.steelyard.subscription.SubscriptionStore;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Instant;
 import java.util.HashSet;
@@ -33,6 +34,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   private static final Logger LOG = LoggerFactory.getLogger(BillingVerticle.class);
   private static final int MERCHANTS_MAX = 50;
   private static final long ROUND_MS = 60_000;
+  private static final long CLAIMED_ELSEWHERE_MS = 10;
 
   private final MerchantClock clock;
   private final Config.Billing config;
@@ -127,8 +129,29 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   @Override
   protected Future<? extends Reply> handle(BillingMessages<?> message, Call call) {
     return switch (message) {
-      case RunDueWork run -> run(call, 0).map(DueWorkDone::new);
+      case RunDueWork run -> runUntilNothingIsDue(call, 0).map(DueWorkDone::new);
     };
+  }
+
+  /** What another instance has claimed is not done yet: waits for that too. */
+  private Future<Long> runUntilNothingIsDue(Call call, long before) {
+    return run(call, before)
+        .compose(
+            count ->
+                clock
+                    .now(pool, call)
+                    .compose(now -> subscriptions.isAnyDue(pool, call.merchantId(), now))
+                    .compose(
+                        due ->
+                            due
+                                ? pause().compose(paused -> runUntilNothingIsDue(call, count))
+                                : Future.succeededFuture(count)));
+  }
+
+  private Future<Void> pause() {
+    Promise<Void> promise = Promise.promise();
+    vertx.setTimer(CLAIMED_ELSEWHERE_MS, timer -> promise.complete());
+    return promise.future();
   }
 
   /** Works in transactions of limited size until nothing is due or the time is up. */

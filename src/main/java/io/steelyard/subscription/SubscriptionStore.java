@@ -128,6 +128,14 @@ public final class SubscriptionStore {
       SELECT count(*) FROM ended
       """;
 
+  private static final String ANY_DUE =
+      """
+      SELECT EXISTS (SELECT FROM subscription
+                      WHERE merchant_id = $1 AND status = 'pendingActivation' AND start_date <= $2)
+          OR EXISTS (SELECT FROM subscription
+                      WHERE merchant_id = $1 AND status = 'active' AND end_date <= $2) AS due
+      """;
+
   private static final String DUE_MERCHANTS =
       """
       SELECT m.id, m.environment, m.timezone
@@ -309,6 +317,14 @@ public final class SubscriptionStore {
                               ZoneId.of(row.getString("timezone")))));
               return due;
             });
+  }
+
+  /** Whether one of the merchant's subscriptions should have started or ended by {@code now}. */
+  public Future<Boolean> isAnyDue(SqlClient client, UUID merchantId, Instant now) {
+    return client
+        .preparedQuery(ANY_DUE)
+        .execute(Tuple.of(merchantId, Sql.time(now)))
+        .map(rows -> rows.iterator().next().getBoolean("due"));
   }
 
   /** Locks upcoming subscriptions whose start has come, the earliest first. */

@@ -17,6 +17,7 @@ import io.vertx.core.VerticleBase;
 import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.Pool;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +32,9 @@ public final class AggregationVerticle extends VerticleBase {
   private static final long BACKOFF_FIRST_MS = 100;
   private static final long BACKOFF_MAX_MS = 5000;
   private static final long NO_TIMER = -1;
+  // A claim that takes so many statement timeouts is taken for lost: an answer that the database's
+  // client never gave must not end the fold for good. Should it live on, its locks protect it.
+  private static final long STATEMENTS_MAX = 10;
   private static final String QUERY_CANCELED = "57014";
 
   private final Pools pools;
@@ -156,6 +160,7 @@ public final class AggregationVerticle extends VerticleBase {
   private Future<Boolean> attempt(AggregationJob job) {
     Timer.Sample sample = metrics.roundStarted();
     return job.runOnce(pool)
+        .timeout(STATEMENTS_MAX * config.statementTimeoutMs(), TimeUnit.MILLISECONDS)
         .onComplete(done -> metrics.roundEnded(sample))
         .recover(
             error -> {

@@ -36,8 +36,13 @@ final class Columns<T> {
     return add(Integer[]::new, value);
   }
 
+  /** As text, to be cast: the client hangs on a null within an array of numerics. */
   Columns<T> numbers(Function<T, BigDecimal> value) {
-    return add(BigDecimal[]::new, value);
+    return texts(
+        row -> {
+          BigDecimal number = value.apply(row);
+          return number == null ? null : number.toString();
+        });
   }
 
   Columns<T> booleans(Function<T, Boolean> value) {

@@ -34,9 +34,10 @@ final class CounterStore {
       INSERT INTO usage_counter (merchant_id, subscription_id, period_index, billable_id, events,
                                  sum, min, max, latest, latest_at, latest_key, uniques, updated_at)
       SELECT c.*
-      FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::bigint[], $6::numeric[],
-                  $7::numeric[], $8::numeric[], $9::numeric[], $10::timestamptz[], $11::uuid[],
-                  $12::bigint[], $13::timestamptz[]) AS c
+      FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::bigint[],
+                  $6::text[]::numeric[], $7::text[]::numeric[], $8::text[]::numeric[],
+                  $9::text[]::numeric[], $10::timestamptz[], $11::uuid[], $12::bigint[],
+                  $13::timestamptz[]) AS c
       ON CONFLICT (subscription_id, period_index, billable_id) DO UPDATE
       SET events = excluded.events, sum = excluded.sum, min = excluded.min, max = excluded.max,
           latest = excluded.latest, latest_at = excluded.latest_at,
@@ -61,7 +62,7 @@ final class CounterStore {
       SELECT a.id, a.merchant_id, a.customer_id, a.subscription_id, a.billable_id, a.access, false,
              a.start_date, a.end_date, a.current_usage, a.now, a.now
       FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::boolean[],
-                  $7::timestamptz[], $8::timestamptz[], $9::numeric[], $10::timestamptz[])
+                  $7::timestamptz[], $8::timestamptz[], $9::text[]::numeric[], $10::timestamptz[])
            AS a (id, merchant_id, customer_id, subscription_id, billable_id, access,
                  start_date, end_date, current_usage, now)
       ORDER BY a.subscription_id, a.billable_id

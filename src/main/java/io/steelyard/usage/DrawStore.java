@@ -57,7 +57,7 @@ final class DrawStore {
   private static final String SAVE_BLOCKS =
       """
       UPDATE allocation_block b SET remaining = c.remaining
-      FROM unnest($1::uuid[], $2::numeric[]) AS c (id, remaining)
+      FROM unnest($1::uuid[], $2::text[]::numeric[]) AS c (id, remaining)
       WHERE b.id = c.id AND b.merchant_id = ANY ($3::uuid[])
       """;
 
@@ -66,7 +66,8 @@ final class DrawStore {
       INSERT INTO credit_usage (merchant_id, subscription_id, period_index, price_id, required,
                                 drawn)
       SELECT u.*
-      FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::numeric[], $6::numeric[])
+      FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::text[]::numeric[],
+                  $6::text[]::numeric[])
            AS u
       ON CONFLICT (subscription_id, period_index, price_id) DO UPDATE
       SET required = excluded.required, drawn = excluded.drawn
@@ -77,8 +78,8 @@ final class DrawStore {
       INSERT INTO credit_draw (merchant_id, subscription_id, period_index, price_id,
                                allocation_block_id, drawn, drawn_at)
       SELECT d.*
-      FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::uuid[], $6::numeric[],
-                  $7::timestamptz[]) AS d
+      FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::uuid[],
+                  $6::text[]::numeric[], $7::timestamptz[]) AS d
       ON CONFLICT (subscription_id, period_index, price_id, allocation_block_id) DO UPDATE
       SET drawn = excluded.drawn, drawn_at = excluded.drawn_at
       """;
@@ -89,7 +90,7 @@ final class DrawStore {
       INSERT INTO credit_transaction (id, merchant_id, customer_id, allocation_block_id, type,
                                       amount, billable_id, event_key, operation_id, created_at)
       SELECT l.*
-      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::numeric[],
+      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[]::numeric[],
                   $7::uuid[], $8::uuid[], $9::uuid[], $10::timestamptz[]) AS l
       """;
 

@@ -1,6 +1,7 @@
 package io.steelyard.usage;
 
 import io.steelyard.domain.PriceTerms;
+import io.steelyard.domain.UsageTotal;
 import io.steelyard.usage.Fold.Reading;
 import io.steelyard.usage.Fold.Unique;
 import io.steelyard.usage.Matching.Hit;
@@ -52,8 +53,7 @@ final class Folding {
                                     meter ->
                                         new Reading(
                                             meter,
-                                            totals.getOrDefault(
-                                                meter.ref(), io.steelyard.domain.UsageTotal.NONE)))
+                                            totals.getOrDefault(meter.ref(), UsageTotal.NONE)))
                                 .filter(Reading::isOfNow)
                                 .toList()))
         .compose(readings -> counters.saveAccess(transaction, readings));

@@ -5,6 +5,7 @@ import io.steelyard.domain.BillingMode;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.PlanTerms;
 import io.steelyard.domain.PriceTerms;
+import io.steelyard.domain.Rating;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -54,6 +55,6 @@ record Meter(
   }
 
   boolean accessAt(BigDecimal quantity) {
-    return prices.stream().allMatch(price -> io.steelyard.domain.Rating.accessAt(price, quantity));
+    return prices.stream().allMatch(price -> Rating.accessAt(price, quantity));
   }
 }

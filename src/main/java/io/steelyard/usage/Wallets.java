@@ -148,12 +148,19 @@ final class Wallets {
     }
   }
 
+  /** One event draws from the soonest to expire first, so that the last to expire is the last. */
   private List<UUID> lastDrawnFirst(PriceRef price) {
-    Comparator<Map.Entry<UUID, FromBlock>> byTime =
-        Comparator.comparing(entry -> entry.getValue().drawnAt());
-    return draws.getOrDefault(price, Map.of()).entrySet().stream()
-        .sorted(byTime.thenComparing(Map.Entry::getKey).reversed())
-        .map(Map.Entry::getKey)
+    Map<UUID, FromBlock> drawn = draws.getOrDefault(price, Map.of());
+    Comparator<CreditDrawdown.Block> inOrder =
+        Comparator.comparing((CreditDrawdown.Block block) -> drawn.get(block.id()).drawnAt())
+            .thenComparing(
+                CreditDrawdown.Block::expiresAt, Comparator.nullsLast(Comparator.naturalOrder()))
+            .thenComparing(CreditDrawdown.Block::createdAt)
+            .thenComparing(CreditDrawdown.Block::id);
+    return drawn.keySet().stream()
+        .map(blocks::get)
+        .sorted(inOrder.reversed())
+        .map(CreditDrawdown.Block::id)
         .toList();
   }
 

@@ -40,7 +40,7 @@ final class UsageFixture implements AutoCloseable {
 
   static final Instant MARCH = Instant.parse("2026-03-01T00:00:00Z");
   static final Instant APRIL = Instant.parse("2026-04-01T00:00:00Z");
-  private static final long WAIT_S = 20;
+  private static final long WAIT_S = 10;
 
   final Endpoint endpoint = PostgresSupport.migratedDatabase();
   final SimpleMeterRegistry metrics = new SimpleMeterRegistry();
@@ -120,7 +120,7 @@ final class UsageFixture implements AutoCloseable {
 
   void awaitTrue(String sql) {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_S);
-    while (!text(sql).equals("t")) {
+    while (!"t".equals(text(sql))) {
       if (System.nanoTime() > deadline) {
         throw new IllegalStateException("never came true: " + sql);
       }
