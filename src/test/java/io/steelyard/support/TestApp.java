@@ -94,8 +94,12 @@ public final class TestApp implements AutoCloseable {
 
   /** A request of the management port with the operator's token. */
   public Call operator(String method, String path) {
-    return new Call(method, path, "http://127.0.0.1:" + managementPort(), operator)
-        .header("authorization", "Bearer " + OPERATOR_TOKEN);
+    return management(method, path).header("authorization", "Bearer " + OPERATOR_TOKEN);
+  }
+
+  /** A request of the management port without a token. */
+  public Call management(String method, String path) {
+    return new Call(method, path, "http://127.0.0.1:" + managementPort(), operator);
   }
 
   /** A new merchant with an applied catalogue, in YAML; null for none. */
