@@ -1,5 +1,6 @@
 package io.steelyard;
 
+import io.steelyard.billing.BillingVerticle;
 import io.steelyard.bus.Bus;
 import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.catalog.CatalogVerticle;
@@ -16,6 +17,7 @@ import io.steelyard.merchant.MerchantClock;
 import io.steelyard.merchant.MerchantVerticle;
 import io.steelyard.operator.ManagementVerticle;
 import io.steelyard.subscription.SubscriptionVerticle;
+import io.steelyard.usage.AggregationVerticle;
 import io.steelyard.usage.UsageVerticle;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
@@ -140,6 +142,15 @@ final class Deployment {
                 "customer",
                 count.customer().instances(),
                 () -> new CustomerVerticle(settings, pools, clock)),
+            Entry.worker(
+                "aggregation",
+                count.aggregation().instances(),
+                () ->
+                    new AggregationVerticle(pools, clock, config.aggregation(), wiring.metrics())),
+            Entry.eventLoop(
+                "billing",
+                count.billing().instances(),
+                () -> new BillingVerticle(settings, pools, clock, config.billing())),
             Entry.eventLoop(
                 "usage",
                 count.usage().instances(),

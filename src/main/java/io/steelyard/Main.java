@@ -22,6 +22,9 @@ public final class Main {
   private static final long START_LIMIT_S = 180;
   private static final long START_TO_STOP_LIMIT_S = 25;
 
+  /** Set by the hook: from then on it alone decides how the process ends. */
+  private static volatile boolean stopping;
+
   private Main() {}
 
   public static void main(String[] args) {
@@ -40,7 +43,9 @@ public final class Main {
     } catch (TimeoutException e) {
       fail("the start took longer than " + START_LIMIT_S + " s");
     } catch (Exception e) {
-      log().error("The start failed", e);
+      if (!stopping) {
+        log().error("The start failed", e);
+      }
       fail(e.getClass().getName() + ": " + e.getMessage());
     }
   }
@@ -85,12 +90,16 @@ public final class Main {
   }
 
   private static void fail(String reason) {
+    if (stopping) {
+      return; // what fails now fails because of the stop
+    }
     System.err.println("steelyard: " + reason.replaceAll("\\s*\\R\\s*", " "));
     end(FAILED);
   }
 
   /** The JVM's hook: it ends only when everything is stopped, since the process ends with it. */
   private static void stop(Future<Service> starting) {
+    stopping = true;
     try {
       log().info("Stopping");
       // A stop in the middle of a start waits for it: what has begun must end in order.

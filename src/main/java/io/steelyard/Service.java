@@ -1,6 +1,7 @@
 package io.steelyard;
 
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.steelyard.billing.BillingMessages;
 import io.steelyard.bus.Bus;
 import io.steelyard.bus.RecordCodec;
 import io.steelyard.bus.ServiceVerticle;
@@ -51,6 +52,7 @@ public final class Service {
 
   private static final List<Class<?>> CONTRACTS =
       List.of(
+          BillingMessages.class,
           CatalogMessages.class,
           CreditMessages.class,
           CustomerMessages.class,

@@ -202,6 +202,10 @@ CREATE INDEX subscription_updated ON subscription (merchant_id, updated_at, id);
 CREATE INDEX subscription_start ON subscription (merchant_id, start_date, id);
 CREATE INDEX subscription_end ON subscription (merchant_id, end_date, id);
 CREATE INDEX subscription_plan ON subscription (merchant_id, plan_id, created_at, id);
+CREATE INDEX subscription_starting ON subscription (merchant_id, start_date)
+  WHERE status = 'pendingActivation';
+CREATE INDEX subscription_ending ON subscription (merchant_id, end_date)
+  WHERE status = 'active' AND end_date IS NOT NULL;
 CREATE INDEX subscription_status ON subscription (merchant_id, status, created_at, id);
 
 -- usage_ready turns true once the events that were folded before this row existed are counted in
@@ -389,6 +393,19 @@ CREATE TABLE credit_usage (
   drawn           numeric NOT NULL CHECK (drawn >= 0 AND drawn <= required),
   PRIMARY KEY (subscription_id, period_index, price_id),
   FOREIGN KEY (subscription_id, period_index) REFERENCES subscription_period
+);
+
+-- From which blocks a price's units were drawn, so that they can be given back to these.
+CREATE TABLE credit_draw (
+  merchant_id         uuid        NOT NULL,
+  subscription_id     uuid        NOT NULL,
+  period_index        integer     NOT NULL,
+  price_id            uuid        NOT NULL,
+  allocation_block_id uuid        NOT NULL REFERENCES allocation_block,
+  drawn               numeric     NOT NULL CHECK (drawn >= 0),
+  drawn_at            timestamptz NOT NULL,  -- time of the last event that drew
+  PRIMARY KEY (subscription_id, period_index, price_id, allocation_block_id),
+  FOREIGN KEY (subscription_id, period_index, price_id) REFERENCES credit_usage
 );
 
 CREATE TABLE billable_access (

@@ -9,7 +9,8 @@ public enum Address {
   INVOICE("billing.invoice"),
   CREDIT("billing.credit"),
   USAGE("billing.usage"),
-  GATEWAY("billing.gateway");
+  GATEWAY("billing.gateway"),
+  BILLING("billing.clockwork");
 
   /** Broadcast when an API key was revoked; the body is the key's id as text. */
   public static final String KEY_REVOKED = "billing.merchant.key-revoked";

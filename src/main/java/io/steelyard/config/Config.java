@@ -93,6 +93,7 @@ public record Config(
       Instances credit,
       Instances usage,
       Instances aggregation,
+      Instances billing,
       Instances gateway) {}
 
   public record Cluster(
@@ -143,8 +144,16 @@ public record Config(
       @Range(min = 1, max = 10_000) int backfillPeriodsMax,
       @Range(min = 1000, max = 3_600_000) int statementTimeoutMs) {}
 
-  /** How long a closed period with usage waits for late events before its invoice is final. */
-  public record Billing(@Range(min = 0, max = 31L * 86_400_000) long usageGraceMs) {}
+  /**
+   * @param pollMs how often is looked for subscriptions that are due
+   * @param claimMax subscriptions worked on in one transaction
+   * @param usageGraceMs how long a closed period with usage waits for late events before its
+   *     invoice is final
+   */
+  public record Billing(
+      @Range(min = 10, max = 3_600_000) int pollMs,
+      @Range(min = 1, max = 10_000) int claimMax,
+      @Range(min = 0, max = 31L * 86_400_000) long usageGraceMs) {}
 
   public record Gateway(
       @Range(min = 10, max = 60_000) int callTimeoutMs,

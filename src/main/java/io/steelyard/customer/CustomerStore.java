@@ -60,16 +60,18 @@ final class CustomerStore {
 
   /**
    * One array of values and one of flags for each field: a field that was left out keeps what is
-   * stored, one sent as null is cleared. Rows are locked in the order of external_id, so that two
-   * bulk calls cannot wait for each other.
+   * stored, one sent as null is cleared. Known rows are locked, not written ({@code WHERE false}
+   * locks all the same), and new ones inserted, in one order of external_id: with locks for the
+   * known ones and inserts apart, two bulk calls could each hold what the other waits for.
    */
-  private static final String UPSERT =
+  private static final String INSERT_OR_LOCK =
       """
       INSERT INTO customer AS c (id, merchant_id, had_trial, created_at, updated_at, %1$s)
       SELECT t.id, $1, false, $2, $2, %2$s
         FROM unnest($3::uuid[], %3$s) AS t(id, %1$s, %4$s)
        ORDER BY t.external_id
-      ON CONFLICT ON CONSTRAINT customer_external_id_key DO NOTHING
+      ON CONFLICT ON CONSTRAINT customer_external_id_key
+      DO UPDATE SET updated_at = excluded.updated_at WHERE false
       RETURNING c.id
       """
           .formatted(
@@ -79,13 +81,6 @@ final class CustomerStore {
                   .mapToObj(i -> "$" + (i + 4) + (i < COLUMNS.size() ? "::text[]" : "::boolean[]"))
                   .collect(Collectors.joining(", ")),
               COLUMNS.stream().map(column -> "has_" + column).collect(Collectors.joining(", ")));
-
-  private static final String LOCK_BY_EXTERNAL_ID =
-      """
-      SELECT id FROM customer
-       WHERE merchant_id = $1 AND external_id = ANY ($2::text[])
-       ORDER BY external_id FOR UPDATE
-      """;
 
   private static final String UPDATE_MANY =
       """
@@ -171,12 +166,10 @@ final class CustomerStore {
   /** Creates the unknown ones and updates the others, and answers all in the order given. */
   Future<List<CustomerView>> upsert(
       SqlClient tx, UUID merchantId, List<CustomerInput> inputs, Instant now) {
-    String[] externalIds =
-        inputs.stream().map(CustomerInput::externalId).sorted().toArray(String[]::new);
+    String[] externalIds = inputs.stream().map(CustomerInput::externalId).toArray(String[]::new);
     Tuple parameters = upsertParameters(merchantId, inputs, now);
-    return tx.preparedQuery(LOCK_BY_EXTERNAL_ID)
-        .execute(Tuple.of(merchantId).addValue(externalIds))
-        .compose(locked -> tx.preparedQuery(UPSERT).execute(parameters))
+    return tx.preparedQuery(INSERT_OR_LOCK)
+        .execute(parameters)
         .compose(
             inserted ->
                 inserted.size() == inputs.size()

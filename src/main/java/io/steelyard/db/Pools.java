@@ -39,12 +39,17 @@ public final class Pools {
     return pool(vertx, "ingest", config.ingestPoolSize(), config.statementTimeoutMs());
   }
 
-  /** For the fold, whose statements may take longer. */
+  /** For the fold, whose statements may take longer, and which may wait for another fold. */
   public Pool aggregation(Vertx vertx, int statementTimeoutMs) {
-    return pool(vertx, "aggregation", config.aggregationPoolSize(), statementTimeoutMs);
+    return pool(
+        vertx, "aggregation", config.aggregationPoolSize(), statementTimeoutMs, statementTimeoutMs);
   }
 
   private Pool pool(Vertx vertx, String name, int size, int statementTimeoutMs) {
+    return pool(vertx, name, size, statementTimeoutMs, config.lockTimeoutMs());
+  }
+
+  private Pool pool(Vertx vertx, String name, int size, int statementTimeoutMs, int lockTimeoutMs) {
     PgConnectOptions connect =
         new PgConnectOptions()
             .setHost(endpoint.host())
@@ -58,7 +63,7 @@ public final class Pools {
             .addProperty("application_name", "steelyard-" + name)
             .addProperty("TimeZone", "UTC")
             .addProperty("statement_timeout", Integer.toString(statementTimeoutMs))
-            .addProperty("lock_timeout", Integer.toString(config.lockTimeoutMs()))
+            .addProperty("lock_timeout", Integer.toString(lockTimeoutMs))
             .addProperty(
                 "idle_in_transaction_session_timeout",
                 Integer.toString(config.idleInTransactionTimeoutMs()));

@@ -54,9 +54,12 @@ final class CustomerRoutes {
   private Future<Answer> upsert(Exchange exchange) {
     exchange.query().check();
     List<?> items = Bodies.array(exchange.tree(), config.limits().customersPerBulk());
-    Bodies.check(schemas.checkEach("CustomerInput", items));
-    List<CustomerInput> inputs = items.stream().map(CustomerRoutes::input).toList();
-    return bus.ask(new UpsertCustomers(inputs), exchange.call())
+    return Bodies.checkEach(schemas, "CustomerInput", items)
+        .compose(
+            passed -> {
+              List<CustomerInput> inputs = items.stream().map(CustomerRoutes::input).toList();
+              return bus.ask(new UpsertCustomers(inputs), exchange.call());
+            })
         .map(reply -> Answer.ok(reply.customers()));
   }
 

@@ -58,11 +58,14 @@ final class SubscriptionRoutes {
   private Future<Answer> create(Exchange exchange) {
     exchange.query().check();
     List<?> items = Bodies.array(exchange.tree(), config.limits().subscriptionsPerBulk());
-    Bodies.check(schemas.checkEach("NewSubscription", items));
     ZoneId zone = exchange.call().merchant().zone();
-    List<NewSubscription> wanted =
-        items.stream().map(item -> newSubscription(Bodies.object(item), zone)).toList();
-    return bus.ask(new CreateSubscriptions(wanted), exchange.call())
+    return Bodies.checkEach(schemas, "NewSubscription", items)
+        .compose(
+            passed -> {
+              List<NewSubscription> wanted =
+                  items.stream().map(item -> newSubscription(Bodies.object(item), zone)).toList();
+              return bus.ask(new CreateSubscriptions(wanted), exchange.call());
+            })
         .map(reply -> Answer.created(reply.subscriptions()));
   }
 

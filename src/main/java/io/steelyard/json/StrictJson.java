@@ -10,10 +10,6 @@ import io.steelyard.config.Config;
 import io.vertx.core.buffer.Buffer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CoderResult;
-import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -24,11 +20,9 @@ import java.util.List;
  */
 public final class StrictJson {
   /** A body of faults only could have millions of them. */
-  static final int FAULTS_MAX = 10_000;
+  public static final int FAULTS_MAX = 10_000;
 
   private static final int DEPTH_TO_SKIP_MAX = 1000;
-  private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
-
   private final JsonFactory factory;
   private final Bounds bounds;
 
@@ -80,31 +74,19 @@ public final class StrictJson {
       return empty();
     }
     byte[] bytes = body.getBytes();
-    if (startsWithByteOrderMark(bytes)) {
-      return Result.failed(
-          Fault.at(
-              Pointer.ROOT, "invalid_encoding", "The body must not start with a byte order mark."));
-    }
-    CharBuffer chars = CharBuffer.allocate(bytes.length);
-    ByteBuffer input = ByteBuffer.wrap(bytes);
-    CoderResult decoded =
-        StandardCharsets.UTF_8
-            .newDecoder()
-            .onMalformedInput(CodingErrorAction.REPORT)
-            .onUnmappableCharacter(CodingErrorAction.REPORT)
-            .decode(input, chars, true);
-    if (decoded.isError()) {
+    int fault = Utf8.firstFault(bytes);
+    if (fault >= 0) {
       return Result.failed(
           Fault.at(
               Pointer.ROOT,
               "invalid_encoding",
-              "The body is not valid UTF-8 at byte " + (input.position() + 1) + "."));
+              "The body is not strict UTF-8 at byte " + (fault + 1) + "."));
     }
-    return parse(chars.flip());
+    return parse(new String(bytes, StandardCharsets.UTF_8).toCharArray());
   }
 
-  private Result parse(CharBuffer chars) {
-    try (JsonParser parser = factory.createParser(chars.array(), 0, chars.limit())) {
+  private Result parse(char[] chars) {
+    try (JsonParser parser = factory.createParser(chars)) {
       TreeReader reader = new TreeReader(parser, bounds);
       try {
         return reader.read() ? reader.result() : empty();
@@ -120,12 +102,5 @@ public final class StrictJson {
 
   private static Result empty() {
     return Result.failed(Fault.at(Pointer.ROOT, "empty_body", "A JSON body is required."));
-  }
-
-  private static boolean startsWithByteOrderMark(byte[] bytes) {
-    return bytes.length >= BYTE_ORDER_MARK.length
-        && bytes[0] == BYTE_ORDER_MARK[0]
-        && bytes[1] == BYTE_ORDER_MARK[1]
-        && bytes[2] == BYTE_ORDER_MARK[2];
   }
 }

@@ -7,13 +7,7 @@ final class Text {
   private Text() {}
 
   static boolean isClean(String text) {
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (c == 0 || isLone(text, i)) {
-        return false;
-      }
-    }
-    return true;
+    return !Utf8.hasUnstorable(text);
   }
 
   /** The same text with a replacement character wherever it is not clean. */

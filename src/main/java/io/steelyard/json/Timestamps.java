@@ -17,6 +17,11 @@ public final class Timestamps {
   private static final int OFFSET_CHARS = 6;
   private static final int OFFSET_MINUTES_MAX = 18 * 60;
 
+  /** In UTC a year must have four digits: answers have no other. */
+  private static final long SECOND_MIN = LocalDate.of(0, 1, 1).toEpochDay() * 86_400;
+
+  private static final long SECOND_END = LocalDate.of(10_000, 1, 1).toEpochDay() * 86_400;
+
   private Timestamps() {}
 
   /** The instant that {@code text} spells, or empty when it is no date-time with an offset. */
@@ -42,6 +47,9 @@ public final class Timestamps {
       return Optional.empty();
     }
     long seconds = day * 86_400 + hour * 3600L + minute * 60L + second - offsetMinutes * 60L;
+    if (seconds < SECOND_MIN || seconds >= SECOND_END) {
+      return Optional.empty();
+    }
     return Optional.of(Instant.ofEpochSecond(seconds, millis(text, offsetAt) * 1_000_000L));
   }
 
@@ -50,15 +58,16 @@ public final class Timestamps {
     if (text.length() != DATE_CHARS) {
       return dateTime(text);
     }
-    long day = epochDay(text);
-    return day == Long.MIN_VALUE
-        ? Optional.empty()
-        : Optional.of(LocalDate.ofEpochDay(day).atStartOfDay(zone).toInstant());
+    return isDate(text)
+        ? Optional.of(LocalDate.ofEpochDay(epochDay(text)).atStartOfDay(zone).toInstant())
+        : Optional.empty();
   }
 
-  /** Whether {@code text} is a date that exists. */
+  /** Whether {@code text} is a date that exists, not of the year 0, east of UTC the one before. */
   static boolean isDate(String text) {
-    return text.length() == DATE_CHARS && epochDay(text) != Long.MIN_VALUE;
+    return text.length() == DATE_CHARS
+        && epochDay(text) != Long.MIN_VALUE
+        && !text.startsWith("0000");
   }
 
   private static long epochDay(String text) {

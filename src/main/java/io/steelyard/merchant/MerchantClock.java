@@ -31,11 +31,12 @@ public final class MerchantClock {
     return connection
         .preparedQuery(CLOCK_NOW)
         .execute(Tuple.of(call.merchantId()))
-        .map(
-            rows -> {
-              Instant frozen = Sql.instant(rows.iterator().next(), "clock_now");
-              return frozen == null ? systemNow() : frozen;
-            });
+        .map(rows -> orSystem(Sql.instant(rows.iterator().next(), "clock_now")));
+  }
+
+  /** The time of a merchant whose {@code clock_now} the caller has read, null if it was not set. */
+  public Instant orSystem(Instant clockNow) {
+    return clockNow == null ? systemNow() : clockNow;
   }
 
   /** The system's time, for what belongs to no merchant. */

@@ -68,7 +68,7 @@ final class CatalogRoutes {
           .decode(ByteBuffer.wrap(body.getBytes()))
           .toString();
     } catch (CharacterCodingException e) {
-      throw Failure.invalid("", "invalid_utf8", "Must be UTF-8.").asException();
+      throw Failure.invalid("", "invalid_encoding", "Must be UTF-8.").asException();
     }
   }
 

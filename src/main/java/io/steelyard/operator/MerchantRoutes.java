@@ -1,5 +1,6 @@
 package io.steelyard.operator;
 
+import io.steelyard.billing.BillingMessages.RunDueWork;
 import io.steelyard.bus.Bus;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.Failure.Fault;
@@ -94,7 +95,9 @@ final class MerchantRoutes {
     return scope
         .of(exchange)
         .compose(
-            call -> bus.ask(new SetClock(Bodies.time(body, "now", call.merchant().zone())), call))
+            call ->
+                bus.ask(new SetClock(Bodies.time(body, "now", call.merchant().zone())), call)
+                    .compose(set -> bus.ask(new RunDueWork(), call).map(set)))
         .map(Answer::ok);
   }
 }

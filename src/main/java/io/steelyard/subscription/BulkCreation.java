@@ -12,6 +12,7 @@ import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.PaymentGateway;
 import io.steelyard.domain.PlanTerms;
+import io.steelyard.domain.PriceTerms;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.gateway.GatewayStore;
 import io.steelyard.merchant.MerchantClock;
@@ -128,6 +129,12 @@ final class BulkCreation {
       faults.add(Fault.at(at + "/planId", "unknown_plan", "There is no such plan."));
     } else if (!plan.available()) {
       faults.add(Fault.at(at + "/planId", "plan_archived", "The plan is archived."));
+    } else if (billsNoFixedPrice(wanted.billingCadence(), plan, known.now())) {
+      faults.add(
+          Fault.at(
+              at + "/billingCadence",
+              "cadence_not_offered",
+              "The plan has no base price of this cadence."));
     }
     Instant start = wanted.startDate() == null ? known.now() : wanted.startDate();
     if (wanted.endDate() != null && !wanted.endDate().isAfter(start)) {
@@ -148,6 +155,13 @@ final class BulkCreation {
                 "The merchant has no card gateway connected."));
       }
     }
+  }
+
+  /** A plan that only meters may be billed at any cadence; another would be given away. */
+  private static boolean billsNoFixedPrice(BillingCadence wish, PlanTerms plan, Instant now) {
+    return wish != null
+        && plan.defaultCadence(now).isPresent()
+        && plan.pricesFor(wish, now).stream().noneMatch(PriceTerms::base);
   }
 
   private static Failure rejected(List<Fault> faults) {

@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.UUID;
 
 /**
  * Stores new subscriptions and, for those already active, opens the first period: its row, its
@@ -47,23 +48,29 @@ public final class PeriodOpening {
       NewPeriod period, NewInvoice invoice, List<NewBlock> blocks, List<NewAccess> access) {}
 
   /**
+   * Stores new subscriptions and opens the first period of those that are active.
+   *
    * @param plans the terms of every plan that is subscribed to
    */
   public Future<Void> store(
       SqlClient tx, Call call, List<Subscription> created, Map<Id, PlanTerms> plans, Instant now) {
-    List<Opened> opened = new ArrayList<>();
-    for (Subscription subscription : created) {
-      if (subscription.view().status() == SubscriptionStatus.ACTIVE) {
-        opened.add(firstPeriod(call, subscription, plans.get(subscription.view().planId()), now));
-      }
-    }
-    var merchantId = call.merchantId();
+    List<Subscription> active =
+        created.stream().filter(each -> each.view().status() == SubscriptionStatus.ACTIVE).toList();
     return subscriptions
-        .insert(tx, created, merchantId)
-        .compose(
-            done ->
-                subscriptions.insertPeriods(
-                    tx, merchantId, opened.stream().map(Opened::period).toList(), now))
+        .insert(tx, created, call.merchantId())
+        .compose(done -> open(tx, call, active, plans, now));
+  }
+
+  /** Opens the first period of stored subscriptions, which have just become active. */
+  public Future<Void> open(
+      SqlClient tx, Call call, List<Subscription> active, Map<Id, PlanTerms> plans, Instant now) {
+    List<Opened> opened = new ArrayList<>();
+    for (Subscription subscription : active) {
+      opened.add(firstPeriod(call, subscription, plans.get(subscription.view().planId()), now));
+    }
+    UUID merchantId = call.merchantId();
+    return subscriptions
+        .insertPeriods(tx, merchantId, opened.stream().map(Opened::period).toList(), now)
         .compose(
             done ->
                 access.insert(

@@ -3,6 +3,7 @@ package io.steelyard.subscription;
 import io.steelyard.domain.BillingPeriod;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.Schedule;
+import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -18,6 +19,11 @@ public record Subscription(
 
   public Id id() {
     return view.id();
+  }
+
+  /** The same subscription in another state. */
+  public Subscription with(SubscriptionStatus status, Instant at) {
+    return new Subscription(view.with(status, at), trialEnd, invoiceGenerationStartDate);
   }
 
   /** How its periods tile time in the merchant's zone. */

@@ -135,6 +135,9 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
 
   private Future<SubscriptionView> cancel(
       SqlConnection tx, Call call, Subscription found, Instant now) {
+    if (isOver(found.view(), now)) {
+      return over(found, "cancelled");
+    }
     return switch (found.view().status()) {
       case ACTIVE -> endWithPeriod(tx, call, found, now);
       case DRAFT, PENDING_ACTIVATION ->
@@ -175,9 +178,7 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
   private Future<SubscriptionView> renew(
       SqlConnection tx, Call call, Subscription found, Instant now) {
     SubscriptionView view = found.view();
-    boolean gone =
-        view.status() == SubscriptionStatus.ENDED || view.status() == SubscriptionStatus.DELETED;
-    if (gone || (view.endDate() != null && !view.endDate().isAfter(now))) {
+    if (isOver(view, now)) {
       return over(found, "renewed");
     }
     if (view.endDate() == null) {
@@ -186,6 +187,13 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
     return store
         .setEnd(tx, call.merchantId(), found.id(), null, now)
         .map(done -> view.withEnd(null, now));
+  }
+
+  /** Also one that has reached its end date before the billing run took notice. */
+  private static boolean isOver(SubscriptionView view, Instant now) {
+    return view.status() == SubscriptionStatus.ENDED
+        || view.status() == SubscriptionStatus.DELETED
+        || (view.endDate() != null && !view.endDate().isAfter(now));
   }
 
   private Future<SubscriptionDeleted> delete(

@@ -51,7 +51,7 @@ public final class EventDecoder {
     if (malformed >= 0) {
       return fault(
           "",
-          "invalid_utf8",
+          "invalid_encoding",
           "The body must be UTF-8 without a byte order mark; it is not at byte " + malformed + ".");
     }
     try (JsonParser parser = factory.createParser(bytes)) {
@@ -70,7 +70,7 @@ public final class EventDecoder {
           .faults()
           .add(
               parser.getParsingContext().pathAsPointer().toString(),
-              "max_depth",
+              "too_deep",
               "At most " + limits.jsonDepth() + " levels of nesting are allowed.");
       return reader.faults().asDecoded();
     } catch (JsonProcessingException e) {

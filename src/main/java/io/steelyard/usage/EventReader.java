@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 
@@ -128,7 +129,7 @@ final class EventReader {
 
   /** The event, or null when the body has a fault. */
   private UsageEvent readEvent() throws IOException {
-    java.util.Arrays.fill(texts, null);
+    Arrays.fill(texts, null);
     data = null;
     dataReader.reset();
     int seen = 0;

@@ -7,12 +7,9 @@ import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlClient;
 import io.vertx.sqlclient.Tuple;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
-import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 
 /** Writes events, with the batch that the fold will claim them by. */
@@ -62,19 +59,17 @@ final class EventStore {
   /** Stores the entries whose id is new, in one commit; the ids that were. */
   Future<Set<EventId>> store(SqlClient client, List<Entry> entries, Instant storedAt) {
     Tuple columns =
-        Tuple.tuple()
-            .addValue(column(entries, UUID[]::new, entry -> entry.id().merchantId()))
-            .addValue(column(entries, UUID[]::new, entry -> entry.id().key()))
-            .addValue(column(entries, UUID[]::new, entry -> entry.event().customerId()))
-            .addValue(column(entries, Long[]::new, entry -> entry.event().payloadHash()))
-            .addValue(
-                column(
-                    entries, OffsetDateTime[]::new, entry -> Sql.time(entry.event().generatedAt())))
-            .addValue(column(entries, String[]::new, entry -> entry.event().customerRef()))
-            .addValue(column(entries, String[]::new, entry -> entry.event().eventName()))
-            .addValue(column(entries, String[]::new, entry -> entry.event().userId()))
-            .addValue(column(entries, String[]::new, entry -> entry.event().data()))
-            .addValue(Sql.time(storedAt));
+        new Columns<>(entries)
+            .uuids(entry -> entry.id().merchantId())
+            .uuids(entry -> entry.id().key())
+            .uuids(entry -> entry.event().customerId())
+            .longs(entry -> entry.event().payloadHash())
+            .times(entry -> entry.event().generatedAt())
+            .texts(entry -> entry.event().customerRef())
+            .texts(entry -> entry.event().eventName())
+            .texts(entry -> entry.event().userId())
+            .texts(entry -> entry.event().data())
+            .and(Sql.time(storedAt));
     return client
         .preparedQuery(STORE)
         .collecting(Collectors.mapping(EventStore::id, Collectors.toSet()))
@@ -91,19 +86,11 @@ final class EventStore {
     return client
         .preparedQuery(COUNT_CONFLICTS)
         .execute(
-            Tuple.of(
-                column(duplicates, UUID[]::new, entry -> entry.id().merchantId()),
-                column(duplicates, UUID[]::new, entry -> entry.id().key()),
-                column(duplicates, Long[]::new, entry -> entry.event().payloadHash())))
+            new Columns<>(duplicates)
+                .uuids(entry -> entry.id().merchantId())
+                .uuids(entry -> entry.id().key())
+                .longs(entry -> entry.event().payloadHash())
+                .and())
         .map(rows -> rows.iterator().next().getLong("conflicts"));
-  }
-
-  private static <T> T[] column(
-      List<Entry> entries, IntFunction<T[]> array, Function<Entry, T> value) {
-    T[] values = array.apply(entries.size());
-    for (int i = 0; i < values.length; i++) {
-      values[i] = value.apply(entries.get(i));
-    }
-    return values;
   }
 }

@@ -99,7 +99,7 @@ public final class Api {
             Problems.respond(
                 routing.request(),
                 requestId(routing.request()),
-                Refusal.of(400, "malformed_request", "The request cannot be read.")));
+                Refusal.closing(400, "malformed_request", "The request cannot be read.")));
   }
 
   /** An endpoint as mounted, with a timer for each status it has answered. */

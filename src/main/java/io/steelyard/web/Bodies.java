@@ -2,15 +2,24 @@ package io.steelyard.web;
 
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.Failure.Fault;
+import io.steelyard.json.StrictJson;
 import io.steelyard.json.Timestamps;
+import io.steelyard.json.Validator;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 
 /** Reads values out of JSON trees that a schema has passed. */
 public final class Bodies {
+  private static final int SLICE = 50;
+
   private Bodies() {}
 
   /**
@@ -20,6 +29,34 @@ public final class Bodies {
     if (!faults.isEmpty()) {
       throw new Failure.Invalid(faults).asException();
     }
+  }
+
+  /**
+   * Checks every element of a bulk body, in slices between which other requests have their turn: a
+   * thousand customers take tens of milliseconds. Fails naming all faults. To be called on an event
+   * loop.
+   */
+  public static Future<Void> checkEach(Validator schemas, String itemSchema, List<?> items) {
+    return checkFrom(0, items, new ArrayList<>(), (tree, at) -> schemas.check(itemSchema, tree, at))
+        .map(
+            faults -> {
+              check(faults);
+              return null;
+            });
+  }
+
+  private static Future<List<Fault>> checkFrom(
+      int start, List<?> items, List<Fault> faults, BiFunction<Object, String, List<Fault>> rule) {
+    int end = Math.min(start + SLICE, items.size());
+    for (int i = start; i < end && faults.size() < StrictJson.FAULTS_MAX; i++) {
+      faults.addAll(rule.apply(items.get(i), "/" + i));
+    }
+    if (end == items.size()) {
+      return Future.succeededFuture(faults);
+    }
+    Promise<Void> turn = Promise.promise();
+    Vertx.currentContext().runOnContext(next -> turn.complete());
+    return turn.future().compose(next -> checkFrom(end, items, faults, rule));
   }
 
   @SuppressWarnings("unchecked") // the schema has passed an object

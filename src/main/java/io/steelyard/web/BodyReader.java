@@ -5,6 +5,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
+import java.util.List;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
@@ -27,7 +28,8 @@ final class BodyReader {
 
   /** The inflated body; fails with a {@link Refusal} of 408, 413 or 415. Resumes the request. */
   Future<Buffer> read(HttpServerRequest request) {
-    String encoding = request.getHeader("content-encoding");
+    List<String> encodings = request.headers().getAll("content-encoding");
+    String encoding = encodings.isEmpty() ? null : String.join(", ", encodings);
     boolean gzip = "gzip".equalsIgnoreCase(encoding);
     if (encoding != null && !gzip && !"identity".equalsIgnoreCase(encoding)) {
       return Refusal.closing(
@@ -69,10 +71,22 @@ final class BodyReader {
             body.appendBuffer(chunk);
           }
         });
-    request.exceptionHandler(promise::tryFail);
-    request.endHandler(end -> promise.tryComplete(body));
+    // The client has gone; nobody hears of it.
+    request.exceptionHandler(error -> promise.tryFail(unreadable()));
+    request.endHandler(
+        end -> {
+          if (StrictRequestDecoder.isBroken(request.connection())) {
+            promise.tryFail(unreadable());
+          } else {
+            promise.tryComplete(body);
+          }
+        });
     request.resume();
     return promise.future().onComplete(outcome -> vertx.cancelTimer(timer));
+  }
+
+  private static Refusal unreadable() {
+    return Refusal.closing(400, "malformed_request", "The body cannot be read.");
   }
 
   private Refusal tooLarge() {

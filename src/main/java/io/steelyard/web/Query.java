@@ -148,6 +148,9 @@ public final class Query {
   }
 
   private void fault(String name, String code, String message) {
-    faults.add(Fault.parameter(name, code, message));
+    Fault fault = Fault.parameter(name, code, message);
+    if (!faults.contains(fault)) { // a parameter may be read twice
+      faults.add(fault);
+    }
   }
 }

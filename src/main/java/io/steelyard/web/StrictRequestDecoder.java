@@ -1,22 +1,35 @@
 package io.steelyard.web;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpMessage;
+import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.AsciiString;
+import io.netty.util.AttributeKey;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.impl.VertxHttpRequestDecoder;
 import io.vertx.core.net.impl.VertxConnection;
+import java.util.List;
 
 /**
- * Closes CVE-2026-102479: Vert.x 5.0 takes any header that differs from Content-Length or
- * Content-Type in the byte after the hyphen for that header, which lets a proxy and this server
- * disagree on where a request ends. Such a header is renamed to {@link #FORGED}, which {@link
- * WebServer} answers with 400. To be removed with the first fixed Vert.x that resolves.
+ * Lets every request that cannot be read be answered, and closes CVE-2026-102479: Vert.x 5.0 takes
+ * any header that differs from Content-Length or Content-Type in the byte after the hyphen for that
+ * header, which lets a proxy and this server disagree on where a request ends. Such a header is
+ * renamed to {@link #FORGED}, which {@link WebServer} answers with 400. That part is to be removed
+ * with the first fixed Vert.x that resolves.
+ *
+ * <p>A chunk that cannot be read would make Vert.x end the connection without a word. Here it ends
+ * the body instead, and {@link #isBroken} tells the body's reader. A version other than HTTP/1.x is
+ * an invalid request like any other.
  */
 final class StrictRequestDecoder extends VertxHttpRequestDecoder {
   /** Stands for a header that was made to look like one that frames the body. */
   static final AsciiString FORGED = AsciiString.cached("x-steelyard-forged-header");
 
+  private static final AttributeKey<Boolean> BROKEN = AttributeKey.valueOf("steelyard.broken-body");
   private static final int AFTER_HYPHEN = 8;
   private static final int CONTENT_LENGTH = 14;
   private static final int CONTENT_TYPE = 12;
@@ -32,6 +45,35 @@ final class StrictRequestDecoder extends VertxHttpRequestDecoder {
     if (pipeline.get(HANDLER) != null) {
       pipeline.replace(HANDLER, HANDLER, new StrictRequestDecoder(options));
     }
+  }
+
+  /** Whether what was sent as a body on this connection could not be read to its end. */
+  static boolean isBroken(HttpConnection connection) {
+    return ((VertxConnection) connection).channel().hasAttr(BROKEN);
+  }
+
+  @Override
+  protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out)
+      throws Exception {
+    super.decode(context, in, out);
+    for (int i = 0; i < out.size(); i++) {
+      if (out.get(i) instanceof HttpContent content
+          && !(content instanceof HttpMessage)
+          && content.decoderResult().isFailure()) {
+        content.release();
+        out.set(i, LastHttpContent.EMPTY_LAST_CONTENT);
+        context.channel().attr(BROKEN).set(Boolean.TRUE);
+      }
+    }
+  }
+
+  @Override
+  protected HttpMessage createMessage(String[] initialLine) {
+    HttpMessage message = super.createMessage(initialLine);
+    if (message.protocolVersion().majorVersion() != 1) {
+      throw new IllegalArgumentException("not HTTP/1.x");
+    }
+    return message;
   }
 
   @Override

@@ -8,8 +8,11 @@ import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.Router;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
@@ -25,6 +28,7 @@ public final class WebServer {
   private final HttpServer server;
   private final HttpServerOptions options;
   private final Config config;
+  private final Set<HttpConnection> closing = new HashSet<>();
   private int connections;
 
   public WebServer(Vertx vertx, Config config, String host, int port) {
@@ -63,20 +67,42 @@ public final class WebServer {
   private void connected(HttpConnection connection) {
     StrictRequestDecoder.install(connection, options);
     connections++;
-    connection.closeHandler(closed -> connections--);
+    connection.closeHandler(
+        closed -> {
+          connections--;
+          closing.remove(connection);
+        });
     if (connections > config.limits().connectionsPerInstance()) {
       connection.close();
     }
   }
 
   private void receive(HttpServerRequest request, Router router) {
-    String requestId = name(request);
+    if (closing.contains(request.connection())) {
+      return;
+    }
+    String requestId = begin(request);
     String problem = problem(request);
     if (problem != null) {
       Problems.respond(request, requestId, Refusal.closing(400, "malformed_request", problem));
       return;
     }
     router.handle(request);
+  }
+
+  /**
+   * Names the request. Once its answer has announced the connection's end, nothing more is taken
+   * from there: after a request that was refused for its framing, it could be anything.
+   */
+  private String begin(HttpServerRequest request) {
+    HttpServerResponse response = request.response();
+    response.headersEndHandler(
+        sending -> {
+          if ("close".equalsIgnoreCase(response.headers().get("connection"))) {
+            closing.add(request.connection());
+          }
+        });
+    return name(request);
   }
 
   /** The caller's request id where it is one, else a new one. */
@@ -101,8 +127,11 @@ public final class WebServer {
 
   /** What the decoder itself could not read: too long a line, too many headers, broken framing. */
   private void invalid(HttpServerRequest request) {
+    if (closing.contains(request.connection())) {
+      return;
+    }
     Throwable cause = request.decoderResult().cause();
-    String requestId = name(request);
+    String requestId = begin(request);
     Refusal refusal =
         cause instanceof io.netty.handler.codec.http.TooLongHttpHeaderException
             ? Refusal.closing(431, "headers_too_large", "The headers are too large.")

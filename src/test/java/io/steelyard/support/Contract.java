@@ -30,8 +30,8 @@ public final class Contract {
     return new Contract(Schemas.operator());
   }
 
-  /** Fails the test when the document does not allow this answer. */
-  public void check(String method, String path, Answer answer) {
+  /** Fails the test when the document does not allow this answer; one at a time may be checked. */
+  public synchronized void check(String method, String path, Answer answer) {
     JsonObject operation = operation(method, path);
     JsonObject response =
         operation.getJsonObject("responses").getJsonObject(Integer.toString(answer.status()));

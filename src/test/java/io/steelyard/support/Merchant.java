@@ -1,13 +1,21 @@
 package io.steelyard.support;
 
 import io.steelyard.support.TestApp.Answer;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 
 /** A merchant of a {@link TestApp}, with its key and what a test does most. */
 public record Merchant(TestApp app, String id, String key) {
@@ -101,6 +109,55 @@ public record Merchant(TestApp app, String id, String key) {
         .object();
   }
 
+  public String customerId(String externalId) {
+    return (String) createCustomer(externalId).get("id");
+  }
+
+  /** Stops the clock of a test merchant at an instant. */
+  public Merchant at(String now) {
+    operator("PUT", "/clock").json(Map.of("now", now)).send(200);
+    return this;
+  }
+
+  public Merchant connect(String gateway) {
+    operator("PUT", "/gateway-connections/" + gateway).json(Map.of("kind", "sandbox")).send(200);
+    return this;
+  }
+
+  /** Creates one subscription. */
+  public Map<String, Object> subscribe(Map<String, ?> body) {
+    Answer answer = call("POST", "/external/subscriptions/bulk").json(List.of(body)).send(201);
+    return answer.at("0");
+  }
+
+  /** Tries to give units by hand; without expiry when that is null. */
+  public Answer allocate(String customerId, String unitId, String amount, String expiresAt) {
+    Map<String, Object> body = new HashMap<>();
+    body.put("customPricingUnitId", unitId);
+    body.put("amount", new BigDecimal(amount));
+    if (expiresAt != null) {
+      body.put("expiresAt", expiresAt);
+    }
+    return operator("POST", "/customers/" + customerId + "/allocations").json(body).send();
+  }
+
+  /** The heads of up to 100 invoices by number. */
+  public List<Map<String, Object>> invoices() {
+    return operator("GET", "/invoices?pageSize=100&orderBy=vanityId&order=asc")
+        .send(200)
+        .at("results");
+  }
+
+  /** The invoice a subscription began with, with its lines; it must be the only one. */
+  public Answer invoiceOf(Object subscriptionId) {
+    List<Map<String, Object>> invoices =
+        operator("GET", "/invoices?subscriptionId=" + subscriptionId).send(200).at("results");
+    if (invoices.size() != 1) {
+      throw new AssertionError("expected one invoice: " + invoices);
+    }
+    return get("/external/invoices/" + invoices.getFirst().get("id") + "/with-line-items");
+  }
+
   /** An event now, with {@code data.count}. */
   public Map<String, Object> event(String customerId, String name, long count, String key) {
     return event(customerId, name, count, key, Instant.now());
@@ -117,6 +174,21 @@ public record Merchant(TestApp app, String id, String key) {
       event.put("idempotencyKey", key);
     }
     return event;
+  }
+
+  /** What {@code question} answers for 0 to {@code count}, all asked at the same time. */
+  public static <T> List<T> atOnce(int count, IntFunction<T> question) {
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<T>> answers =
+          IntStream.range(0, count).mapToObj(i -> threads.submit(() -> question.apply(i))).toList();
+      List<T> all = new ArrayList<>();
+      for (Future<T> answer : answers) {
+        all.add(answer.get());
+      }
+      return all;
+    } catch (InterruptedException | ExecutionException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** Asks again until the answer is as expected; the last answer when it never is. */

@@ -104,9 +104,14 @@ public final class TestApp implements AutoCloseable {
 
   /** A new merchant with an applied catalogue, in YAML; null for none. */
   public Merchant merchant(String environment, String catalogYaml) {
+    return merchant(environment, "UTC", catalogYaml);
+  }
+
+  /** As {@link #merchant(String, String)}, in a time zone. */
+  public Merchant merchant(String environment, String timezone, String catalogYaml) {
     Map<String, Object> created =
         operator("POST", "/operator/merchants")
-            .json(Map.of("name", "Merchant", "environment", environment))
+            .json(Map.of("name", "Merchant", "environment", environment, "timezone", timezone))
             .send(201)
             .object();
     Merchant merchant =
@@ -241,6 +246,13 @@ public final class TestApp implements AutoCloseable {
                 : ((Map<String, Object>) value).get(step);
       }
       return (T) value;
+    }
+
+    /** {@code 422 unknown_plan [/0/planId unknown_plan]}: a problem's status, code and faults. */
+    public String problem() {
+      Map<String, Object> problem = object();
+      List<String> faults = problem.containsKey("errors") ? faults() : List.of();
+      return status() + " " + problem.get("code") + " " + faults;
     }
 
     /** {@code pointer code} of every fault, for {@code parameter} faults {@code ?name code}. */

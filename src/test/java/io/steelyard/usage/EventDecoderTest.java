@@ -173,7 +173,7 @@ class EventDecoderTest {
       body[i] = (byte) Integer.parseInt(hex.split(" ")[i], 16);
     }
 
-    assertThat(codes(refusal(body))).as(what).containsExactly(" invalid_utf8");
+    assertThat(codes(refusal(body))).as(what).containsExactly(" invalid_encoding");
   }
 
   @Test
@@ -215,8 +215,8 @@ class EventDecoderTest {
     assertThat(faults(withData("{'a':".repeat(8) + "1" + "}".repeat(8))))
         .singleElement()
         .asString()
-        .endsWith(" max_depth");
-    assertThat(faults("[".repeat(500_000)).getLast()).endsWith(" max_depth");
+        .endsWith(" too_deep");
+    assertThat(faults("[".repeat(500_000)).getLast()).endsWith(" too_deep");
   }
 
   @Test

@@ -1,0 +1,198 @@
+package io.steelyard.billing;
+
+import io.micrometer.core.instrument.Counter;
+import io.steelyard.billing.BillingMessages.DueWorkDone;
+import io.steelyard.billing.BillingMessages.RunDueWork;
+import io.steelyard.bus.Address;
+import io.steelyard.bus.Call;
+import io.steelyard.bus.Failure;
+import io.steelyard.bus.FailureException;
+import io.steelyard.bus.Reply;
+import io.steelyard.catalog.CatalogStore;
+import io.steelyard.config.Config;
+import io.steelyard.db.Pools;
+import io.steelyard.db.StoreVerticle;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.SubscriptionStatus;
+import io.steelyard.merchant.MerchantClock;
+import io.steelyard.subscription.PeriodOpening;
+import io.steelyard.subscription.Subscription;
+import io.steelyard.subscription.SubscriptionStore;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.sqlclient.SqlConnection;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Starts and ends subscriptions when their time has come. */
+public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
+  private static final Logger LOG = LoggerFactory.getLogger(BillingVerticle.class);
+  private static final int MERCHANTS_MAX = 50;
+  private static final long ROUND_MS = 60_000;
+  private static final long CLAIMED_ELSEWHERE_MS = 10;
+
+  private final MerchantClock clock;
+  private final Config.Billing config;
+  private final SubscriptionStore subscriptions = new SubscriptionStore();
+  private final CatalogStore catalog = new CatalogStore();
+  private final PeriodOpening opening = new PeriodOpening();
+  private final Counter started;
+  private final Counter ended;
+  private boolean stopping;
+  private final Set<Id> failing = new HashSet<>();
+  private boolean waiting;
+  private Future<?> round = Future.succeededFuture();
+
+  public BillingVerticle(
+      Settings settings, Pools pools, MerchantClock clock, Config.Billing config) {
+    super(Address.BILLING, settings, pools);
+    this.clock = clock;
+    this.config = config;
+    this.started =
+        Counter.builder("steelyard.billing.started")
+            .description("Subscriptions that became active at their start date")
+            .register(settings.metrics());
+    this.ended =
+        Counter.builder("steelyard.billing.ended")
+            .description("Subscriptions that ended at their end date")
+            .register(settings.metrics());
+  }
+
+  @Override
+  protected Future<?> open() {
+    return super.open().onSuccess(opened -> arm());
+  }
+
+  @Override
+  protected Future<?> close() {
+    stopping = true;
+    return round.otherwiseEmpty().eventually(super::close);
+  }
+
+  /** Armed anew after each round, so that rounds never overlap in one instance. */
+  private void arm() {
+    if (!stopping) {
+      vertx.setTimer(
+          config.pollMs(),
+          timer -> {
+            if (!stopping) {
+              round = round().onComplete(done -> arm());
+            }
+          });
+    }
+  }
+
+  private Future<Void> round() {
+    return subscriptions
+        .dueMerchants(pool, clock.systemNow(), MERCHANTS_MAX)
+        .compose(this::runEach)
+        .onSuccess(done -> waiting = false)
+        .recover(this::reportOnce);
+  }
+
+  private Future<Void> runEach(List<Call.Merchant> due) {
+    Future<Void> done = Future.succeededFuture();
+    for (Call.Merchant merchant : due) {
+      Call call = Call.within("billing", merchant, ROUND_MS);
+      done =
+          done.compose(
+              before ->
+                  run(call, 0)
+                      .onSuccess(count -> failing.remove(merchant.id()))
+                      .<Void>mapEmpty()
+                      .recover(error -> report(merchant, error)));
+    }
+    return done;
+  }
+
+  /** The others go on; one that keeps failing is reported once, and tried in every round. */
+  private Future<Void> report(Call.Merchant merchant, Throwable error) {
+    if (failing.add(merchant.id())) {
+      LOG.error("the due work of {} failed; it is tried again", merchant.id(), error);
+    }
+    return Future.succeededFuture();
+  }
+
+  private Future<Void> reportOnce(Throwable error) {
+    if (!waiting) {
+      waiting = true;
+      LOG.warn("due work waits for the database: {}", error.getMessage());
+    }
+    return Future.succeededFuture();
+  }
+
+  @Override
+  protected Future<? extends Reply> handle(BillingMessages<?> message, Call call) {
+    return switch (message) {
+      case RunDueWork run -> runUntilNothingIsDue(call, 0).map(DueWorkDone::new);
+    };
+  }
+
+  /** What another instance has claimed is not done yet: waits for that too. */
+  private Future<Long> runUntilNothingIsDue(Call call, long before) {
+    return run(call, before)
+        .compose(
+            count ->
+                clock
+                    .now(pool, call)
+                    .compose(now -> subscriptions.isAnyDue(pool, call.merchantId(), now))
+                    .compose(
+                        due ->
+                            due
+                                ? pause().compose(paused -> runUntilNothingIsDue(call, count))
+                                : Future.succeededFuture(count)));
+  }
+
+  private Future<Void> pause() {
+    Promise<Void> promise = Promise.promise();
+    vertx.setTimer(CLAIMED_ELSEWHERE_MS, timer -> promise.complete());
+    return promise.future();
+  }
+
+  /** Works in transactions of limited size until nothing is due or the time is up. */
+  private Future<Long> run(Call call, long before) {
+    if (call.expired()) {
+      return FailureException.failed(
+          new Failure.Unavailable(
+              "still_working", "Due work is still being done. Ask again to wait for it.", 1));
+    }
+    return pool.withTransaction(tx -> clock.now(tx, call).compose(now -> step(tx, call, now)))
+        .compose(count -> count == 0 ? Future.succeededFuture(before) : run(call, before + count));
+  }
+
+  private Future<Long> step(SqlConnection tx, Call call, Instant now) {
+    UUID merchantId = call.merchantId();
+    return subscriptions
+        .claimStarting(tx, merchantId, now, config.claimMax())
+        .compose(claimed -> start(tx, call, claimed, now).map((long) claimed.size()))
+        .compose(
+            starting ->
+                subscriptions
+                    .endDue(tx, merchantId, now, config.claimMax())
+                    .map(
+                        ending -> {
+                          started.increment(starting);
+                          ended.increment(ending);
+                          return starting + ending;
+                        }));
+  }
+
+  private Future<Void> start(SqlConnection tx, Call call, List<Subscription> claimed, Instant now) {
+    if (claimed.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    List<UUID> planIds =
+        claimed.stream().map(each -> each.view().planId().uuid()).distinct().toList();
+    List<Subscription> active =
+        claimed.stream().map(each -> each.with(SubscriptionStatus.ACTIVE, now)).toList();
+    return catalog
+        .planTerms(tx, call.merchantId(), planIds)
+        .compose(plans -> opening.open(tx, call, active, plans, now))
+        .compose(done -> subscriptions.activate(tx, call.merchantId(), claimed, now));
+  }
+}

@@ -1,0 +1,41 @@
+package io.steelyard.db;
+
+import io.vertx.core.Future;
+import io.vertx.sqlclient.SqlConnection;
+import io.vertx.sqlclient.Tuple;
+import java.util.Collection;
+import java.util.UUID;
+
+/**
+ * Serialises what must not happen at once for one customer: folding usage, and inserting periods
+ * that usage may fall in. Whoever holds the lock reads periods after taking it, and nothing of the
+ * customer's can slip between the two. Held to the end of the transaction.
+ */
+public final class CustomerLocks {
+  /** The first half of the advisory lock's key: "usag". */
+  private static final int NAMESPACE = 0x75736167;
+
+  // A bounded number of locks, since a fold may take those of thousands of customers. Customers
+  // that share a slot merely wait for each other.
+  private static final int SLOTS = 1024;
+
+  // Slots in ascending order, so that two takers never deadlock.
+  private static final String LOCK =
+      "SELECT pg_advisory_xact_lock($1, slot) FROM unnest($2::integer[]) AS slot";
+
+  private CustomerLocks() {}
+
+  public static Future<Void> lock(SqlConnection transaction, Collection<UUID> customerIds) {
+    if (customerIds.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    Integer[] slots =
+        customerIds.stream().map(CustomerLocks::slot).sorted().distinct().toArray(Integer[]::new);
+    return transaction.preparedQuery(LOCK).execute(Tuple.of(NAMESPACE, (Object) slots)).mapEmpty();
+  }
+
+  private static int slot(UUID customerId) {
+    // The random low bits of a version 7 UUID; its high bits are the time.
+    return (int) (customerId.getLeastSignificantBits() & (SLOTS - 1));
+  }
+}

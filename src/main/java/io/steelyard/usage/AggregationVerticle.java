@@ -1,0 +1,203 @@
+package io.steelyard.usage;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.steelyard.bus.Address;
+import io.steelyard.bus.Failure;
+import io.steelyard.catalog.CatalogStore;
+import io.steelyard.config.Config;
+import io.steelyard.db.Pools;
+import io.steelyard.db.SqlFailures;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.IdKind;
+import io.steelyard.merchant.MerchantClock;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.VerticleBase;
+import io.vertx.pgclient.PgException;
+import io.vertx.sqlclient.Pool;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Turns stored events into usage, in the background: when it is told of new ones, and every now and
+ * then anyway. One round at a time; any number of instances and nodes share the work.
+ */
+public final class AggregationVerticle extends VerticleBase {
+  private static final Logger LOG = LoggerFactory.getLogger(AggregationVerticle.class);
+  private static final long BACKLOG_EVERY_MS = 2000;
+  private static final long AFTER_BAD_CLAIM_MS = 100;
+  private static final long BACKOFF_FIRST_MS = 100;
+  private static final long BACKOFF_MAX_MS = 5000;
+  private static final long NO_TIMER = -1;
+  // A claim that takes so many statement timeouts is taken for lost: an answer that the database's
+  // client never gave must not end the fold for good. Should it live on, its locks protect it.
+  private static final long STATEMENTS_MAX = 10;
+  private static final String QUERY_CANCELED = "57014";
+
+  private final Pools pools;
+  private final MerchantClock clock;
+  private final Config.Aggregation config;
+  private final MeterRegistry registry;
+  private Pool pool;
+  private UsageStore store;
+  private AggregationMetrics metrics;
+  private List<AggregationJob> jobs = List.of();
+  private long timer = NO_TIMER;
+  private boolean running;
+  private boolean woken;
+  private boolean stopping;
+  private Promise<Void> stopped;
+  private long backlogDueMs;
+  private int failuresInARow;
+  private boolean outage;
+  private boolean badClaim;
+
+  public AggregationVerticle(
+      Pools pools, MerchantClock clock, Config.Aggregation config, MeterRegistry registry) {
+    this.pools = pools;
+    this.clock = clock;
+    this.config = config;
+    this.registry = registry;
+  }
+
+  @Override
+  public Future<?> start() {
+    pool = pools.aggregation(vertx, config.statementTimeoutMs());
+    store = new UsageStore(clock);
+    metrics = new AggregationMetrics(registry, vertx);
+    PlanCache plans = new PlanCache(new CatalogStore(), clock::systemNow);
+    Folding folding = new Folding(plans);
+    // Periods first, so that the events that wait are counted in them at once.
+    jobs =
+        List.of(
+            new PeriodBackfill(config, store, folding, metrics, clock::systemNow),
+            new BatchFold(config, store, folding, metrics, clock::systemNow));
+    vertx.eventBus().localConsumer(Address.EVENTS_STORED, message -> wake());
+    run();
+    return vertx
+        .eventBus()
+        .<String>consumer(
+            Address.CATALOG_CHANGED,
+            message ->
+                Id.parse(IdKind.MERCHANT, message.body()).map(Id::uuid).ifPresent(plans::forget))
+        .completion();
+  }
+
+  @Override
+  public Future<?> stop() {
+    stopping = true;
+    vertx.cancelTimer(timer);
+    stopped = Promise.promise();
+    if (!running) {
+      stopped.complete();
+    }
+    return stopped.future().compose(idle -> pool.close());
+  }
+
+  private void wake() {
+    woken = true;
+    // After a failure the timer decides; new events must not turn the wait into a hot loop.
+    if (!running && failuresInARow == 0 && !badClaim) {
+      run();
+    }
+  }
+
+  private void run() {
+    if (stopping) {
+      return;
+    }
+    vertx.cancelTimer(timer);
+    running = true;
+    woken = false;
+    badClaim = false;
+    round().onComplete(outcome -> ended(outcome.succeeded() && outcome.result()));
+  }
+
+  private void ended(boolean worked) {
+    running = false;
+    if (stopping) {
+      stopped.complete();
+    } else if (failuresInARow > 0) {
+      rearm(Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS << Math.min(failuresInARow, 10)));
+    } else if (badClaim) {
+      rearm(AFTER_BAD_CLAIM_MS);
+    } else if (worked || woken) {
+      run();
+    } else {
+      rearm(config.pollMs());
+    }
+  }
+
+  private void rearm(long delayMs) {
+    timer = vertx.setTimer(delayMs, fired -> run());
+  }
+
+  /** One claim of each job; whether there was any work. */
+  private Future<Boolean> round() {
+    Future<Boolean> worked = reportBacklog().map(false);
+    for (AggregationJob job : jobs) {
+      worked = worked.compose(before -> attempt(job).map(did -> before || did));
+    }
+    return worked.onSuccess(done -> recovered()).onFailure(this::unavailable);
+  }
+
+  private Future<Void> reportBacklog() {
+    long nowMs = clock.systemNow().toEpochMilli();
+    if (nowMs < backlogDueMs) {
+      return Future.succeededFuture();
+    }
+    backlogDueMs = nowMs + BACKLOG_EVERY_MS;
+    return store
+        .backlog(pool)
+        .onSuccess(backlog -> metrics.backlog(backlog, clock.systemNow()))
+        .mapEmpty();
+  }
+
+  /** Fails when nothing can be done now; a claim that cannot be folded is halved or set aside. */
+  private Future<Boolean> attempt(AggregationJob job) {
+    Timer.Sample sample = metrics.roundStarted();
+    return job.runOnce(pool)
+        .timeout(STATEMENTS_MAX * config.statementTimeoutMs(), TimeUnit.MILLISECONDS)
+        .onComplete(done -> metrics.roundEnded(sample))
+        .recover(
+            error -> {
+              if (isOfTheMoment(error) || job.pace().claimed().isEmpty()) {
+                return Future.failedFuture(error);
+              }
+              badClaim = true;
+              LOG.error("cannot fold {}", job.pace().claimed(), error);
+              if (job.pace().failed(clock.systemNow())) {
+                metrics.leftAlone();
+              }
+              return Future.succeededFuture(true);
+            });
+  }
+
+  /** A statement that takes too long is a fault of the claim, whatever its class says. */
+  private static boolean isOfTheMoment(Throwable error) {
+    if (error instanceof PgException pg && QUERY_CANCELED.equals(pg.getSqlState())) {
+      return false;
+    }
+    Failure failure = SqlFailures.of(error);
+    return failure instanceof Failure.Unavailable || failure instanceof Failure.Overloaded;
+  }
+
+  private void recovered() {
+    if (outage) {
+      LOG.info("the fold goes on");
+    }
+    outage = false;
+    failuresInARow = 0;
+  }
+
+  private void unavailable(Throwable error) {
+    failuresInARow++;
+    if (!outage) {
+      LOG.warn("the fold waits for the database: {}", SqlFailures.of(error).code(), error);
+    }
+    outage = true;
+  }
+}

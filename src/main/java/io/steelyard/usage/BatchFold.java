@@ -1,0 +1,128 @@
+package io.steelyard.usage;
+
+import io.steelyard.config.Config;
+import io.steelyard.db.CustomerLocks;
+import io.steelyard.usage.ClaimPace.Demand;
+import io.steelyard.usage.UsageStore.Batch;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.Pool;
+import io.vertx.sqlclient.SqlConnection;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/** Folds the batches that ingestion stored: each is deleted in the transaction that counts it. */
+final class BatchFold implements AggregationJob {
+  private static final int FIRST_ROWS = 8;
+  private static final int ROWS_MAX = 4096;
+
+  private final Config.Aggregation config;
+  private final UsageStore store;
+  private final Folding folding;
+  private final AggregationMetrics metrics;
+  private final Supplier<Instant> systemNow;
+  private final ClaimPace<Batch.Ref> pace = new ClaimPace<>(FIRST_ROWS, ROWS_MAX);
+
+  private record Folded(int events, Demand demand, Map<String, Integer> unratable) {}
+
+  BatchFold(
+      Config.Aggregation config,
+      UsageStore store,
+      Folding folding,
+      AggregationMetrics metrics,
+      Supplier<Instant> systemNow) {
+    this.config = config;
+    this.store = store;
+    this.folding = folding;
+    this.metrics = metrics;
+    this.systemNow = systemNow;
+  }
+
+  @Override
+  public ClaimPace<?> pace() {
+    return pace;
+  }
+
+  @Override
+  public Future<Boolean> runOnce(Pool pool) {
+    pace.begin();
+    return pool.withTransaction(this::claimAndFold)
+        .map(
+            folded -> {
+              if (folded.events() == 0) {
+                return false;
+              }
+              pace.succeeded(folded.demand());
+              metrics.folded(folded.events(), folded.unratable());
+              return true;
+            });
+  }
+
+  private Future<Folded> claimAndFold(SqlConnection transaction) {
+    return store
+        .claimBatches(transaction, pace.limit(), pace.passedBy(systemNow.get()))
+        .compose(
+            claimed -> {
+              List<Batch> taken = upToLimit(claimed);
+              List<Batch.Ref> refs = taken.stream().map(Batch::ref).toList();
+              pace.claimed(refs);
+              if (taken.isEmpty()) {
+                return Future.succeededFuture(new Folded(0, Demand.SAME, Map.of()));
+              }
+              return store
+                  .events(transaction, refs)
+                  .compose(events -> fold(transaction, events))
+                  .compose(
+                      unratable ->
+                          store
+                              .deleteBatches(transaction, refs)
+                              .map(done -> folded(claimed, taken, unratable)));
+            });
+  }
+
+  /** At least one; those left over stay locked until this transaction ends, no longer. */
+  private List<Batch> upToLimit(List<Batch> claimed) {
+    List<Batch> taken = new ArrayList<>();
+    int events = 0;
+    for (Batch batch : claimed) {
+      events += batch.events();
+      if (!taken.isEmpty() && events > config.claimEventsMax()) {
+        return taken;
+      }
+      taken.add(batch);
+    }
+    return taken;
+  }
+
+  private Folded folded(List<Batch> claimed, List<Batch> taken, Map<String, Integer> unratable) {
+    int events = taken.stream().mapToInt(Batch::events).sum();
+    Demand demand = Demand.SAME;
+    if (taken.size() < claimed.size()) {
+      demand = Demand.FEWER;
+    } else if (claimed.size() == pace.limit() && events < config.claimEventsMax() / 2) {
+      demand = Demand.MORE;
+    }
+    return new Folded(events, demand, unratable);
+  }
+
+  private Future<Map<String, Integer>> fold(SqlConnection transaction, List<StoredEvent> events) {
+    if (events.isEmpty()) {
+      return Future.succeededFuture(Map.of());
+    }
+    Set<UUID> customers = events.stream().map(StoredEvent::customerId).collect(Collectors.toSet());
+    Set<UUID> merchants = events.stream().map(StoredEvent::merchantId).collect(Collectors.toSet());
+    Comparator<StoredEvent> byTime = Comparator.comparing(StoredEvent::generatedAt);
+    Instant first = Collections.min(events, byTime).generatedAt();
+    Instant last = Collections.max(events, byTime).generatedAt();
+    return CustomerLocks.lock(transaction, customers)
+        .compose(locked -> store.readyPeriods(transaction, customers, merchants, first, last))
+        .compose(periods -> folding.fold(transaction, events, periods));
+  }
+}

@@ -1,0 +1,69 @@
+package io.steelyard.usage;
+
+import io.steelyard.domain.PriceTerms;
+import io.steelyard.domain.UsageTotal;
+import io.steelyard.domain.UsageTotal.Contribution;
+import io.steelyard.usage.Matching.Hit;
+import java.math.BigDecimal;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+
+/** Decides what hits do to counters and wallets, over what was loaded of them. */
+final class Fold {
+  /** A value that a meter has seen. */
+  record Unique(Meter.Ref meter, UUID valueHash) {}
+
+  /** A meter and what it has come to. */
+  record Reading(Meter meter, UsageTotal total) {
+    BigDecimal quantity() {
+      return total.quantity(meter.billable().rules().calculation());
+    }
+
+    boolean isOfNow() {
+      return meter.period().contains(meter.period().now());
+    }
+  }
+
+  private final Map<Meter.Ref, UsageTotal> loaded;
+  private final Set<Unique> unseen;
+  private final Wallets wallets;
+  private final Map<Meter.Ref, Reading> readings = new LinkedHashMap<>();
+
+  /**
+   * @param loaded the counters as they are; a missing one is at zero
+   * @param unseen values that no event before these hits had
+   */
+  Fold(Map<Meter.Ref, UsageTotal> loaded, Set<Unique> unseen, Wallets wallets) {
+    this.loaded = loaded;
+    this.unseen = new HashSet<>(unseen);
+    this.wallets = wallets;
+  }
+
+  /** The counters that changed; the wallets note themselves what changed in them. */
+  List<Reading> fold(List<Hit> hits) {
+    hits.forEach(this::fold);
+    return List.copyOf(readings.values());
+  }
+
+  private void fold(Hit hit) {
+    Meter meter = hit.meter();
+    Meter.Ref ref = meter.ref();
+    boolean first = hit.valueHash() != null && unseen.remove(new Unique(ref, hit.valueHash()));
+    Reading before = readings.get(ref);
+    UsageTotal total = before == null ? loaded.getOrDefault(ref, UsageTotal.NONE) : before.total();
+    Reading after =
+        new Reading(
+            meter,
+            total.plus(
+                new Contribution(
+                    hit.number(), hit.event().generatedAt(), hit.event().key(), first)));
+    readings.put(ref, after);
+    for (PriceTerms price : meter.drawing()) {
+      wallets.settle(meter, price, after.quantity(), hit.event());
+    }
+  }
+}

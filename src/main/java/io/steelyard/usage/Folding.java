@@ -1,0 +1,133 @@
+package io.steelyard.usage;
+
+import io.steelyard.domain.PriceTerms;
+import io.steelyard.domain.UsageTotal;
+import io.steelyard.usage.Fold.Reading;
+import io.steelyard.usage.Fold.Unique;
+import io.steelyard.usage.Matching.Hit;
+import io.steelyard.usage.Wallets.PriceRef;
+import io.steelyard.usage.Wallets.WalletRef;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.SqlConnection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Counts events in periods within the caller's transaction, which holds the locks of all customers
+ * concerned: loads what the events touch, lets {@link Fold} decide, and writes what changed.
+ */
+final class Folding {
+  private final PlanCache plans;
+  private final CounterStore counters = new CounterStore();
+  private final DrawStore draws = new DrawStore();
+
+  Folding(PlanCache plans) {
+    this.plans = plans;
+  }
+
+  /** Counts each event in each of the periods that takes it; how many could not be, by reason. */
+  Future<Map<String, Integer>> fold(
+      SqlConnection transaction, List<StoredEvent> events, List<UsagePeriod> periods) {
+    if (events.isEmpty() || periods.isEmpty()) {
+      return Future.succeededFuture(Map.of());
+    }
+    return meters(transaction, periods)
+        .map(meters -> Matching.of(events, meters))
+        .compose(matching -> count(transaction, matching.hits()).map(done -> matching.unratable()));
+  }
+
+  /** Shows what these periods have come to, also where that is nothing yet. */
+  Future<Void> showAccess(SqlConnection transaction, List<UsagePeriod> periods) {
+    return meters(transaction, periods)
+        .compose(
+            meters ->
+                counters
+                    .counters(transaction, meters.stream().map(Meter::ref).toList())
+                    .map(
+                        totals ->
+                            meters.stream()
+                                .map(
+                                    meter ->
+                                        new Reading(
+                                            meter,
+                                            totals.getOrDefault(meter.ref(), UsageTotal.NONE)))
+                                .filter(Reading::isOfNow)
+                                .toList()))
+        .compose(readings -> counters.saveAccess(transaction, readings));
+  }
+
+  private Future<List<Meter>> meters(SqlConnection transaction, List<UsagePeriod> periods) {
+    return plans
+        .plansOf(transaction, periods)
+        .map(
+            terms ->
+                periods.stream()
+                    .flatMap(
+                        period -> Meter.of(period, terms.get(PlanCache.Key.of(period))).stream())
+                    .toList());
+  }
+
+  private Future<Void> count(SqlConnection transaction, List<Hit> hits) {
+    if (hits.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    Set<Meter> meters = hits.stream().map(Hit::meter).collect(Collectors.toSet());
+    List<Meter.Ref> refs = meters.stream().map(Meter::ref).toList();
+    return counters
+        .addUniques(transaction, uniques(hits))
+        .compose(
+            unseen ->
+                counters
+                    .counters(transaction, refs)
+                    .compose(
+                        totals ->
+                            draws
+                                .load(transaction, prices(meters), wallets(meters))
+                                .compose(
+                                    wallets ->
+                                        save(
+                                            transaction,
+                                            new Fold(totals, unseen, wallets).fold(hits),
+                                            wallets))));
+  }
+
+  private Future<Void> save(SqlConnection transaction, List<Reading> readings, Wallets wallets) {
+    return counters
+        .save(transaction, readings)
+        .compose(saved -> draws.save(transaction, wallets))
+        .compose(
+            saved ->
+                counters.saveAccess(
+                    transaction, readings.stream().filter(Reading::isOfNow).toList()));
+  }
+
+  private static Set<Unique> uniques(List<Hit> hits) {
+    return hits.stream()
+        .filter(hit -> hit.valueHash() != null)
+        .map(hit -> new Unique(hit.meter().ref(), hit.valueHash()))
+        .collect(Collectors.toSet());
+  }
+
+  private static Set<PriceRef> prices(Set<Meter> meters) {
+    Set<PriceRef> prices = new HashSet<>();
+    for (Meter meter : meters) {
+      for (PriceTerms price : meter.drawing()) {
+        prices.add(new PriceRef(meter.period().ref(), price.id().uuid()));
+      }
+    }
+    return prices;
+  }
+
+  private static Set<WalletRef> wallets(Set<Meter> meters) {
+    Set<WalletRef> wallets = new HashSet<>();
+    for (Meter meter : meters) {
+      for (PriceTerms price : meter.drawing()) {
+        wallets.add(new WalletRef(meter.period().customerId(), price.customPricingUnitId().uuid()));
+      }
+    }
+    return wallets;
+  }
+}

@@ -1,0 +1,138 @@
+package io.steelyard.usage;
+
+import io.steelyard.config.Config;
+import io.steelyard.db.CustomerLocks;
+import io.steelyard.usage.ClaimPace.Demand;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.Pool;
+import io.vertx.sqlclient.SqlConnection;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * Brings periods that were opened after events of theirs had been folded, to nobody then, up to
+ * date: all in one transaction, at whose end the normal fold may count in them.
+ */
+final class PeriodBackfill implements AggregationJob {
+  private final Config.Aggregation config;
+  private final UsageStore store;
+  private final Folding folding;
+  private final AggregationMetrics metrics;
+  private final Supplier<Instant> systemNow;
+  private final ClaimPace<UsagePeriod.Ref> pace;
+
+  /** What the pages so far have come to. */
+  private record Progress(StoredEvent last, int events, Map<String, Integer> unratable) {
+    static final Progress NONE = new Progress(null, 0, Map.of());
+  }
+
+  PeriodBackfill(
+      Config.Aggregation config,
+      UsageStore store,
+      Folding folding,
+      AggregationMetrics metrics,
+      Supplier<Instant> systemNow) {
+    this.config = config;
+    this.store = store;
+    this.folding = folding;
+    this.metrics = metrics;
+    this.systemNow = systemNow;
+    this.pace = new ClaimPace<>(config.backfillPeriodsMax(), config.backfillPeriodsMax());
+  }
+
+  @Override
+  public ClaimPace<?> pace() {
+    return pace;
+  }
+
+  @Override
+  public Future<Boolean> runOnce(Pool pool) {
+    pace.begin();
+    return pool.withTransaction(this::claimAndFill)
+        .map(
+            progress -> {
+              if (pace.claimed().isEmpty()) {
+                return false;
+              }
+              pace.succeeded(Demand.MORE);
+              metrics.backfilled(pace.claimed().size(), progress.events(), progress.unratable());
+              return true;
+            });
+  }
+
+  private Future<Progress> claimAndFill(SqlConnection transaction) {
+    return store
+        .claimPeriods(transaction, pace.limit(), pace.passedBy(systemNow.get()))
+        .compose(
+            periods -> {
+              pace.claimed(periods.stream().map(UsagePeriod::ref).toList());
+              return periods.isEmpty()
+                  ? Future.succeededFuture(Progress.NONE)
+                  : fill(transaction, periods);
+            });
+  }
+
+  private Future<Progress> fill(SqlConnection transaction, List<UsagePeriod> periods) {
+    return CustomerLocks.lock(
+            transaction, periods.stream().map(UsagePeriod::customerId).distinct().toList())
+        .compose(locked -> nextPage(transaction, periods, Progress.NONE))
+        .compose(
+            progress ->
+                store
+                    .markReady(transaction, periods)
+                    .compose(done -> folding.showAccess(transaction, periods))
+                    .map(progress));
+  }
+
+  private Future<Progress> nextPage(
+      SqlConnection transaction, List<UsagePeriod> periods, Progress before) {
+    int eventsMax = config.claimEventsMax();
+    return store
+        .events(transaction, periods, before.last(), eventsMax)
+        .compose(
+            events -> {
+              if (events.isEmpty()) {
+                return Future.succeededFuture(before);
+              }
+              return foldPage(transaction, periods, events, before)
+                  .compose(
+                      progress ->
+                          events.size() < eventsMax
+                              ? Future.succeededFuture(progress)
+                              : nextPage(transaction, periods, progress));
+            });
+  }
+
+  private Future<Progress> foldPage(
+      SqlConnection transaction,
+      List<UsagePeriod> periods,
+      List<StoredEvent> page,
+      Progress before) {
+    List<StoredEvent> events = withoutRepetition(page, before.last());
+    return folding
+        .fold(transaction, events, periods)
+        .map(
+            unratable -> {
+              Map<String, Integer> sum = new HashMap<>(before.unratable());
+              unratable.forEach((reason, count) -> sum.merge(reason, count, Integer::sum));
+              return new Progress(page.getLast(), before.events() + events.size(), sum);
+            });
+  }
+
+  /** An event that falls in two periods comes once for each. */
+  private static List<StoredEvent> withoutRepetition(List<StoredEvent> page, StoredEvent last) {
+    List<StoredEvent> events = new ArrayList<>(page.size());
+    StoredEvent previous = last;
+    for (StoredEvent event : page) {
+      if (!event.equals(previous)) {
+        events.add(event);
+      }
+      previous = event;
+    }
+    return events;
+  }
+}

@@ -1,0 +1,42 @@
+package io.steelyard.usage;
+
+import io.steelyard.domain.BillingCadence;
+import java.time.Instant;
+import java.util.UUID;
+
+/**
+ * A subscription's period with what the fold needs of its surroundings.
+ *
+ * @param now the merchant's time
+ * @param frozen whether that is the clock of a test merchant
+ * @param subscriptionEnd null when none is set
+ */
+record UsagePeriod(
+    UUID merchantId,
+    UUID subscriptionId,
+    int index,
+    UUID customerId,
+    UUID planId,
+    Instant start,
+    Instant end,
+    Instant openedAt,
+    BillingCadence cadence,
+    Instant now,
+    boolean frozen,
+    Instant subscriptionStart,
+    Instant subscriptionEnd) {
+  /** What counters, draws and claims hang on. */
+  record Ref(UUID merchantId, UUID subscriptionId, int index) {}
+
+  Ref ref() {
+    return new Ref(merchantId, subscriptionId, index);
+  }
+
+  boolean contains(Instant t) {
+    return !t.isBefore(start) && t.isBefore(end);
+  }
+
+  boolean takes(StoredEvent event) {
+    return event.merchantId().equals(merchantId) && contains(event.generatedAt());
+  }
+}

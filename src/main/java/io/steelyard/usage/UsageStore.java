@@ -1,0 +1,254 @@
+package io.steelyard.usage;
+
+import io.steelyard.db.Sql;
+import io.steelyard.domain.BillingCadence;
+import io.steelyard.domain.WireName;
+import io.steelyard.merchant.MerchantClock;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.RowSet;
+import io.vertx.sqlclient.SqlClient;
+import io.vertx.sqlclient.SqlConnection;
+import io.vertx.sqlclient.Tuple;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+
+/** What the fold claims and reads: batches, events, periods. */
+final class UsageStore {
+  // Locks only what nobody else works on; the rows are deleted when their events are folded.
+  private static final String CLAIM_BATCHES =
+      """
+      SELECT b.batch, b.merchant_id, b.events
+      FROM event_batch b
+      WHERE NOT EXISTS (
+        SELECT FROM unnest($2::bigint[], $3::uuid[]) AS passed (batch, merchant_id)
+        WHERE passed.batch = b.batch AND passed.merchant_id = b.merchant_id)
+      ORDER BY b.batch, b.merchant_id
+      LIMIT $1
+      FOR UPDATE SKIP LOCKED
+      """;
+
+  private static final String DELETE_BATCHES =
+      """
+      DELETE FROM event_batch b
+      USING unnest($1::bigint[], $2::uuid[]) AS done (batch, merchant_id)
+      WHERE b.batch = done.batch AND b.merchant_id = done.merchant_id
+      """;
+
+  private static final String BATCH_EVENTS =
+      """
+      SELECT e.merchant_id, e.key, e.customer_id, e.generated_at, e.name, e.user_id, e.data
+      FROM unnest($1::bigint[], $2::uuid[]) AS claimed (batch, merchant_id)
+      JOIN event e ON e.batch = claimed.batch AND e.merchant_id = claimed.merchant_id
+      WHERE e.customer_id IS NOT NULL
+      """;
+
+  private static final String PERIOD_COLUMNS =
+      """
+      SELECT p.merchant_id, p.subscription_id, p.period_index, p.customer_id, p.plan_id,
+             p.period_start, p.period_end, p.opened_at, s.billing_cadence, m.clock_now,
+             s.start_date, s.end_date
+      FROM subscription_period p
+      JOIN subscription s ON s.id = p.subscription_id
+      JOIN merchant m ON m.id = p.merchant_id
+      """;
+
+  private static final String PERIODS_OF =
+      PERIOD_COLUMNS
+          + """
+          WHERE p.usage_ready
+            AND p.customer_id = ANY ($1::uuid[]) AND p.merchant_id = ANY ($2::uuid[])
+            AND p.period_start <= $4 AND p.period_end > $3
+          """;
+
+  // NO KEY UPDATE, as the counters' foreign keys lock the same rows for their key.
+  private static final String CLAIM_PERIODS =
+      PERIOD_COLUMNS
+          + """
+          WHERE NOT p.usage_ready AND NOT EXISTS (
+            SELECT FROM unnest($2::uuid[], $3::uuid[], $4::integer[])
+                        AS passed (merchant_id, subscription_id, period_index)
+            WHERE passed.subscription_id = p.subscription_id
+              AND passed.period_index = p.period_index)
+          ORDER BY p.opened_at
+          LIMIT $1
+          FOR NO KEY UPDATE OF p SKIP LOCKED
+          """;
+
+  // Events still in a batch are left to the fold of that batch, which waits for this customer's
+  // lock and then finds the period ready.
+  private static final String EVENTS_OF_PERIODS =
+      """
+      SELECT e.merchant_id, e.key, e.customer_id, e.generated_at, e.name, e.user_id, e.data
+      FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[])
+           AS p (merchant_id, customer_id, period_start, period_end)
+      JOIN event e ON e.customer_id = p.customer_id AND e.merchant_id = p.merchant_id
+       AND e.generated_at >= p.period_start AND e.generated_at < p.period_end
+      WHERE (e.generated_at, e.key) > ($5::timestamptz, $6::uuid)
+        AND NOT EXISTS (
+          SELECT FROM event_batch b
+          WHERE b.batch = e.batch AND b.merchant_id = e.merchant_id)
+      ORDER BY e.generated_at, e.key
+      LIMIT $7
+      """;
+
+  private static final String MARK_READY =
+      """
+      UPDATE subscription_period p SET usage_ready = true
+      FROM unnest($1::uuid[], $2::uuid[], $3::integer[])
+           AS done (merchant_id, subscription_id, period_index)
+      WHERE p.subscription_id = done.subscription_id AND p.period_index = done.period_index
+        AND p.merchant_id = done.merchant_id
+      """;
+
+  private static final String BACKLOG =
+      "SELECT coalesce(sum(events), 0) AS events, min(stored_at) AS oldest FROM event_batch";
+
+  /** Events of one merchant that were stored together and wait for the fold. */
+  record Batch(Ref ref, int events) {
+    record Ref(long batch, UUID merchantId) {}
+  }
+
+  /**
+   * @param oldest null when nothing waits
+   */
+  record Backlog(long events, Instant oldest) {}
+
+  private final MerchantClock clock;
+
+  UsageStore(MerchantClock clock) {
+    this.clock = clock;
+  }
+
+  /** The oldest batches that are nobody's, but those to be passed by; locked. */
+  Future<List<Batch>> claimBatches(
+      SqlConnection transaction, int rowsMax, Collection<Batch.Ref> passBy) {
+    Tuple parameters = Tuple.of(rowsMax);
+    parameters.addValue(passBy.stream().map(Batch.Ref::batch).toArray(Long[]::new));
+    parameters.addValue(passBy.stream().map(Batch.Ref::merchantId).toArray(UUID[]::new));
+    return list(
+        transaction.preparedQuery(CLAIM_BATCHES).execute(parameters),
+        row ->
+            new Batch(
+                new Batch.Ref(row.getLong("batch"), row.getUUID("merchant_id")),
+                row.getInteger("events")));
+  }
+
+  Future<Void> deleteBatches(SqlConnection transaction, Collection<Batch.Ref> batches) {
+    return transaction.preparedQuery(DELETE_BATCHES).execute(columns(batches)).mapEmpty();
+  }
+
+  /** The events of these batches that name a customer id. */
+  Future<List<StoredEvent>> events(SqlConnection transaction, Collection<Batch.Ref> batches) {
+    return list(
+        transaction.preparedQuery(BATCH_EVENTS).execute(columns(batches)), UsageStore::event);
+  }
+
+  private static Tuple columns(Collection<Batch.Ref> batches) {
+    return new Columns<>(batches).longs(Batch.Ref::batch).uuids(Batch.Ref::merchantId).and();
+  }
+
+  /** The customers' periods that are ready for usage and touch this span. */
+  Future<List<UsagePeriod>> readyPeriods(
+      SqlConnection transaction,
+      Collection<UUID> customerIds,
+      Collection<UUID> merchantIds,
+      Instant first,
+      Instant last) {
+    Tuple parameters = Tuple.tuple();
+    parameters.addValue(customerIds.toArray(UUID[]::new));
+    parameters.addValue(merchantIds.toArray(UUID[]::new));
+    parameters.addValue(Sql.time(first)).addValue(Sql.time(last));
+    return list(transaction.preparedQuery(PERIODS_OF).execute(parameters), this::period);
+  }
+
+  /** Periods that earlier events may not be counted in yet, but those to be passed by; locked. */
+  Future<List<UsagePeriod>> claimPeriods(
+      SqlConnection transaction, int periodsMax, Collection<UsagePeriod.Ref> passBy) {
+    Tuple parameters = Tuple.of(periodsMax);
+    parameters.addValue(passBy.stream().map(UsagePeriod.Ref::merchantId).toArray(UUID[]::new));
+    parameters.addValue(passBy.stream().map(UsagePeriod.Ref::subscriptionId).toArray(UUID[]::new));
+    parameters.addValue(passBy.stream().map(UsagePeriod.Ref::index).toArray(Integer[]::new));
+    return list(transaction.preparedQuery(CLAIM_PERIODS).execute(parameters), this::period);
+  }
+
+  /**
+   * A page of the stored events that fall in these periods and wait in no batch, in their order. An
+   * event that falls in two of the periods comes twice, side by side.
+   *
+   * @param after the last event of the page before, or null
+   */
+  Future<List<StoredEvent>> events(
+      SqlConnection transaction, List<UsagePeriod> periods, StoredEvent after, int eventsMax) {
+    Instant afterTime = after == null ? Instant.EPOCH : after.generatedAt();
+    UUID afterKey = after == null ? new UUID(0, 0) : after.key();
+    return list(
+        transaction
+            .preparedQuery(EVENTS_OF_PERIODS)
+            .execute(
+                new Columns<>(periods)
+                    .uuids(UsagePeriod::merchantId)
+                    .uuids(UsagePeriod::customerId)
+                    .times(UsagePeriod::start)
+                    .times(UsagePeriod::end)
+                    .and(Sql.time(afterTime), afterKey, eventsMax)),
+        UsageStore::event);
+  }
+
+  Future<Void> markReady(SqlConnection transaction, List<UsagePeriod> periods) {
+    return transaction
+        .preparedQuery(MARK_READY)
+        .execute(new Columns<>(periods).periods(UsagePeriod::ref).and())
+        .mapEmpty();
+  }
+
+  Future<Backlog> backlog(SqlClient client) {
+    return client
+        .preparedQuery(BACKLOG)
+        .execute()
+        .map(rows -> rows.iterator().next())
+        .map(row -> new Backlog(row.getLong("events"), Sql.instant(row, "oldest")));
+  }
+
+  private static <T> Future<List<T>> list(Future<RowSet<Row>> rows, Function<Row, T> map) {
+    return rows.map(
+        set -> {
+          List<T> list = new ArrayList<>(set.size());
+          set.forEach(row -> list.add(map.apply(row)));
+          return list;
+        });
+  }
+
+  private static StoredEvent event(Row row) {
+    return new StoredEvent(
+        row.getUUID("merchant_id"),
+        row.getUUID("key"),
+        row.getUUID("customer_id"),
+        Sql.instant(row, "generated_at"),
+        row.getString("name"),
+        row.getString("user_id"),
+        row.getString("data"));
+  }
+
+  private UsagePeriod period(Row row) {
+    Instant clockNow = Sql.instant(row, "clock_now");
+    return new UsagePeriod(
+        row.getUUID("merchant_id"),
+        row.getUUID("subscription_id"),
+        row.getInteger("period_index"),
+        row.getUUID("customer_id"),
+        row.getUUID("plan_id"),
+        Sql.instant(row, "period_start"),
+        Sql.instant(row, "period_end"),
+        Sql.instant(row, "opened_at"),
+        WireName.parse(BillingCadence.class, row.getString("billing_cadence")),
+        clock.orSystem(clockNow),
+        clockNow != null,
+        Sql.instant(row, "start_date"),
+        Sql.instant(row, "end_date"));
+  }
+}

@@ -1,0 +1,223 @@
+package io.steelyard.usage;
+
+import io.steelyard.db.Ids;
+import io.steelyard.domain.CreditDrawdown;
+import io.steelyard.domain.CreditDrawdown.Draw;
+import io.steelyard.domain.CreditDrawdown.Drawdown;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.PriceTerms;
+import io.steelyard.domain.Rating;
+import io.steelyard.domain.TransactionType;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * The blocks that the fold may draw from, and what each price has asked for and got. Drawn units
+ * that turn out not to be needed go back to where they came from.
+ */
+final class Wallets {
+  /** What a price has asked for in a period. */
+  record PriceRef(UsagePeriod.Ref period, UUID priceId) {}
+
+  /** A customer's blocks of one unit. */
+  record WalletRef(UUID customerId, UUID unitId) {}
+
+  /**
+   * @param drawn never above {@code required}; the rest is what no block covered
+   */
+  record Use(BigDecimal required, BigDecimal drawn) {
+    static final Use NONE = new Use(BigDecimal.ZERO, BigDecimal.ZERO);
+  }
+
+  /**
+   * @param drawnAt time of the last event that drew
+   */
+  record FromBlock(BigDecimal drawn, Instant drawnAt) {}
+
+  /** A new row of the ledger. */
+  record LedgerRow(
+      UsagePeriod period,
+      UUID blockId,
+      TransactionType type,
+      BigDecimal amount,
+      UUID billableId,
+      UUID eventKey,
+      UUID operationId) {}
+
+  private final Map<WalletRef, List<UUID>> wallets = new HashMap<>();
+  private final Map<UUID, CreditDrawdown.Block> blocks = new HashMap<>();
+  private final Map<PriceRef, Use> uses = new HashMap<>();
+  private final Map<PriceRef, Map<UUID, FromBlock>> draws = new HashMap<>();
+  private final Set<UUID> changedBlocks = new LinkedHashSet<>();
+  private final Set<PriceRef> changedPrices = new LinkedHashSet<>();
+  private final List<LedgerRow> ledger = new ArrayList<>();
+
+  void load(WalletRef wallet, CreditDrawdown.Block block) {
+    wallets.computeIfAbsent(wallet, ref -> new ArrayList<>()).add(block.id());
+    blocks.put(block.id(), block);
+  }
+
+  void load(PriceRef price, Use use) {
+    uses.put(price, use);
+  }
+
+  void load(PriceRef price, UUID blockId, FromBlock fromBlock) {
+    draws.computeIfAbsent(price, ref -> new LinkedHashMap<>()).put(blockId, fromBlock);
+  }
+
+  /** Brings what {@code price} asks for to the quantity that {@code event} led to. */
+  void settle(Meter meter, PriceTerms price, BigDecimal quantity, StoredEvent event) {
+    PriceRef ref = new PriceRef(meter.period().ref(), price.id().uuid());
+    Use use = uses.getOrDefault(ref, Use.NONE);
+    BigDecimal required = Rating.usageAmount(price, quantity);
+    BigDecimal delta = required.subtract(use.required());
+    if (delta.signum() == 0) {
+      return;
+    }
+    Cause cause = new Cause(meter, ref, event);
+    BigDecimal drawn =
+        delta.signum() > 0
+            ? use.drawn().add(draw(cause, price.customPricingUnitId(), delta))
+            : use.drawn().min(required);
+    giveBack(cause, use.drawn().subtract(drawn));
+    uses.put(ref, new Use(required, drawn));
+    changedPrices.add(ref);
+  }
+
+  private record Cause(Meter meter, PriceRef price, StoredEvent event) {
+    UUID operationId() {
+      return Ids.operation(
+          "use:%s:%s:%s:%d:%s"
+              .formatted(
+                  event.merchantId(),
+                  event.key(),
+                  price.period().subscriptionId(),
+                  price.period().index(),
+                  price.priceId()));
+    }
+  }
+
+  /** The units that blocks covered. */
+  private BigDecimal draw(Cause cause, Id unit, BigDecimal units) {
+    UsagePeriod period = cause.meter().period();
+    WalletRef wallet = new WalletRef(period.customerId(), unit.uuid());
+    List<CreditDrawdown.Block> available =
+        wallets.getOrDefault(wallet, List.of()).stream().map(blocks::get).toList();
+    Drawdown drawdown =
+        CreditDrawdown.draw(available, units, cause.event().generatedAt(), period.now());
+    for (Draw draw : drawdown.draws()) {
+      move(cause, draw.blockId(), TransactionType.USAGE, draw.amount().negate());
+      FromBlock before = fromBlock(cause.price(), draw.blockId());
+      remember(
+          cause.price(),
+          draw.blockId(),
+          new FromBlock(before.drawn().add(draw.amount()), cause.event().generatedAt()));
+    }
+    return units.subtract(drawdown.uncovered());
+  }
+
+  /** To the blocks drawn from last, first. What came from a block that has expired is gone. */
+  private void giveBack(Cause cause, BigDecimal units) {
+    if (units.signum() <= 0) {
+      return;
+    }
+    BigDecimal left = units;
+    for (UUID blockId : lastDrawnFirst(cause.price())) {
+      FromBlock from = fromBlock(cause.price(), blockId);
+      BigDecimal amount = from.drawn().min(left);
+      if (amount.signum() > 0) {
+        remember(
+            cause.price(), blockId, new FromBlock(from.drawn().subtract(amount), from.drawnAt()));
+        if (isAlive(blockId, cause.meter().period().now())) {
+          move(cause, blockId, TransactionType.REVERSAL, amount);
+        }
+        left = left.subtract(amount);
+      }
+    }
+    if (left.signum() != 0) {
+      throw new IllegalStateException("draws of " + cause.price() + " do not add up to its total");
+    }
+  }
+
+  /** One event draws from the soonest to expire first, so that the last to expire is the last. */
+  private List<UUID> lastDrawnFirst(PriceRef price) {
+    Map<UUID, FromBlock> drawn = draws.getOrDefault(price, Map.of());
+    Comparator<CreditDrawdown.Block> inOrder =
+        Comparator.comparing((CreditDrawdown.Block block) -> drawn.get(block.id()).drawnAt())
+            .thenComparing(
+                CreditDrawdown.Block::expiresAt, Comparator.nullsLast(Comparator.naturalOrder()))
+            .thenComparing(CreditDrawdown.Block::createdAt)
+            .thenComparing(CreditDrawdown.Block::id);
+    return drawn.keySet().stream()
+        .map(blocks::get)
+        .sorted(inOrder.reversed())
+        .map(CreditDrawdown.Block::id)
+        .toList();
+  }
+
+  private boolean isAlive(UUID blockId, Instant now) {
+    Instant expiresAt = blocks.get(blockId).expiresAt();
+    return expiresAt == null || now.isBefore(expiresAt);
+  }
+
+  private void move(Cause cause, UUID blockId, TransactionType type, BigDecimal amount) {
+    blocks.computeIfPresent(
+        blockId,
+        (id, block) ->
+            new CreditDrawdown.Block(
+                id,
+                block.remaining().add(amount),
+                block.effectiveAt(),
+                block.expiresAt(),
+                block.createdAt()));
+    changedBlocks.add(blockId);
+    ledger.add(
+        new LedgerRow(
+            cause.meter().period(),
+            blockId,
+            type,
+            amount,
+            cause.meter().billable().id().uuid(),
+            cause.event().key(),
+            cause.operationId()));
+  }
+
+  private FromBlock fromBlock(PriceRef price, UUID blockId) {
+    return draws
+        .getOrDefault(price, Map.of())
+        .getOrDefault(blockId, new FromBlock(BigDecimal.ZERO, Instant.EPOCH));
+  }
+
+  private void remember(PriceRef price, UUID blockId, FromBlock fromBlock) {
+    draws.computeIfAbsent(price, ref -> new LinkedHashMap<>()).put(blockId, fromBlock);
+  }
+
+  List<LedgerRow> ledger() {
+    return ledger;
+  }
+
+  List<CreditDrawdown.Block> changedBlocks() {
+    return changedBlocks.stream().map(blocks::get).toList();
+  }
+
+  Set<PriceRef> changedPrices() {
+    return changedPrices;
+  }
+
+  Use use(PriceRef price) {
+    return uses.get(price);
+  }
+
+  Map<UUID, FromBlock> draws(PriceRef price) {
+    return draws.getOrDefault(price, Map.of());
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * Usage: from the body of a request to what a customer has used.
+ *
+ * <p>An <b>event</b> is stored once for ever under (merchant, <b>key</b>); the first write wins,
+ * and a sender is answered only after the commit. Requests that come together are written by one
+ * <b>flush</b>, which leaves one <b>batch</b> per merchant for the fold. The <b>fold</b> takes
+ * batches, never a range of numbers, since sequences become visible out of order, and deletes each
+ * in the transaction that counts it.
+ *
+ * <p>An event counts in every <b>period</b> of its customer that holds its {@code generatedAt}, on
+ * the <b>meter</b> of each billable that the period has a price for. A period that is opened after
+ * events of its time were folded is not ready until a <b>backfill</b> has counted these from
+ * storage. The customer's lock is held by whoever folds, backfills or opens a period, so that an
+ * event is counted by exactly one of the two, however late the customer or the period appears.
+ *
+ * <p>A price in custom pricing units <b>draws</b> from the customer's blocks what its rated
+ * quantity asks for, event by event; what no block covers stays uncovered, and when the quantity
+ * falls, first that shrinks and then units go back to the blocks drawn from last. Drawn units of a
+ * price are always the sum of its draws, and a block's ledger always sums to what remains.
+ *
+ * <p>Not owned here: when periods open and close, what usage costs in money, who allocates and
+ * expires blocks, and what an event's matching means, which is {@code domain.EventRules}.
+ */
+package io.steelyard.usage;

@@ -1,0 +1,159 @@
+package io.steelyard.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.steelyard.support.Merchant;
+import io.steelyard.support.Tables;
+import io.steelyard.support.TestApp;
+import io.steelyard.support.TestApp.Answer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** A database that does not answer costs its callers an error, and never their patience. */
+class OverloadIT {
+  private static final int REQUEST_MS = 3000;
+  private static final int LOCK_MS = 1000;
+  private static final int CALLS = 24;
+
+  /** What one call saw. */
+  private record Seen(Answer answer, Duration took) {
+    boolean quick() {
+      return took.toMillis() < LOCK_MS / 2;
+    }
+  }
+
+  private static TestApp start(Map<String, String> settings) {
+    Map<String, String> all =
+        new HashMap<>(
+            Map.of(
+                "verticles.http.instances", "1",
+                "verticles.customer.instances", "1",
+                "timeouts.requestMs", "" + REQUEST_MS,
+                "database.lockTimeoutMs", "" + LOCK_MS,
+                "database.poolWaitMs", "" + LOCK_MS));
+    all.putAll(settings);
+    return TestApp.start(all);
+  }
+
+  private static Seen get(Merchant merchant, String path) {
+    Instant start = Instant.now();
+    Answer answer = merchant.get(path);
+    return new Seen(answer, Duration.between(start, Instant.now()));
+  }
+
+  /** Many calls at once while nobody can read the table of customers. */
+  private static List<Seen> whileCustomersAreLocked(TestApp app, Merchant merchant) {
+    try (Connection connection = Tables.connect(app.database());
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      connection.setAutoCommit(false);
+      connection.createStatement().execute("LOCK TABLE customer IN ACCESS EXCLUSIVE MODE");
+      List<CompletableFuture<Seen>> calls =
+          IntStream.range(0, CALLS)
+              .mapToObj(
+                  i ->
+                      CompletableFuture.supplyAsync(
+                          () -> get(merchant, "/external/customers"), threads))
+              .toList();
+      List<Seen> seen = calls.stream().map(CompletableFuture::join).toList();
+      connection.rollback();
+      return seen;
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void assertRefused(Seen seen) {
+    assertThat(seen.answer().status()).as(seen.answer().text()).isEqualTo(503);
+    assertThat(Integer.parseInt(seen.answer().header("retry-after"))).isBetween(1, 60);
+    assertThat(seen.took()).isLessThan(Duration.ofMillis(REQUEST_MS + 1000));
+  }
+
+  private static List<Seen> overloaded(List<Seen> all) {
+    return all.stream()
+        .filter(one -> one.answer().<String>at("code").equals("overloaded"))
+        .toList();
+  }
+
+  private static void assertRecovered(TestApp app, Merchant merchant) {
+    merchant.call("GET", "/external/customers").send(200);
+    merchant.createCustomer("afterwards");
+    app.management("GET", "/health/ready").undocumented().send(200);
+    List<Seen> seen =
+        IntStream.range(0, 10).mapToObj(i -> get(merchant, "/external/customers")).toList();
+    assertThat(seen).extracting(one -> one.answer().status()).containsOnly(200);
+  }
+
+  @Test
+  void requestsAboveThoseInFlightAreRefusedAtOnceAndTheOthersInTime() {
+    try (TestApp app = start(Map.of("limits.httpInFlightPerInstance", "3"))) {
+      Merchant merchant = app.merchant("test", null);
+      merchant.call("GET", "/external/customers").send(200); // its key is known from here on
+
+      List<Seen> seen = whileCustomersAreLocked(app, merchant);
+
+      assertThat(seen).allSatisfy(OverloadIT::assertRefused);
+      assertThat(overloaded(seen)).hasSize(CALLS - 3).allMatch(Seen::quick);
+      assertThat(app.service().metrics().scrape())
+          .contains("steelyard_http_refused_total " + (CALLS - 3) + ".0");
+      assertRecovered(app, merchant);
+    }
+  }
+
+  @Test
+  void aVerticleRefusesAboveWhatItHasInFlight() {
+    try (TestApp app = start(Map.of("limits.verticleInFlightPerInstance", "2"))) {
+      Merchant merchant = app.merchant("test", null);
+      merchant.call("GET", "/external/customers").send(200);
+
+      List<Seen> seen = whileCustomersAreLocked(app, merchant);
+
+      assertThat(seen).allSatisfy(OverloadIT::assertRefused);
+      assertThat(overloaded(seen)).hasSize(CALLS - 2).allMatch(Seen::quick);
+      assertRecovered(app, merchant);
+    }
+  }
+
+  @Test
+  void callersThatWaitForAConnectionAreToldInTimeAndOtherFeaturesGoOn() {
+    try (TestApp app =
+        start(Map.of("database.apiPoolSize", "2", "database.poolWaitQueueMax", "4"))) {
+      Merchant merchant = app.merchant("test", null);
+      merchant.call("GET", "/external/customers").send(200);
+
+      List<Seen> seen = whileCustomersAreLocked(app, merchant);
+
+      assertThat(seen).allSatisfy(OverloadIT::assertRefused);
+      assertRecovered(app, merchant);
+    }
+  }
+
+  @Test
+  void aRequestThatOutlivesItsTimeIsEndedWithoutALeftover() {
+    try (TestApp app =
+        start(Map.of("database.lockTimeoutMs", "30000", "timeouts.requestMs", "1000"))) {
+      Merchant merchant = app.merchant("test", null);
+      merchant.call("GET", "/external/customers").send(200);
+
+      List<Seen> seen = whileCustomersAreLocked(app, merchant);
+
+      assertThat(seen)
+          .allSatisfy(
+              one -> {
+                assertThat(one.answer().status()).isIn(503, 504);
+                assertThat(one.took()).isLessThan(Duration.ofMillis(2500));
+              })
+          .anySatisfy(one -> assertThat(one.answer().status()).isEqualTo(504));
+      assertRecovered(app, merchant);
+    }
+  }
+}
