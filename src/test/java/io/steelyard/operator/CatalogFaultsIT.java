@@ -193,7 +193,7 @@ class CatalogFaultsIT {
   @Test
   void bytesThatAreNotUtf8AreRefusedInBothForms() {
     byte[] broken = {'p', 'l', 'a', 'n', 's', ':', ' ', '"', (byte) 0xc0, (byte) 0x80, '"'};
-    assertThat(faults("application/yaml", broken)).containsExactly(" invalid_utf8");
+    assertThat(faults("application/yaml", broken)).containsExactly(" invalid_encoding");
     byte[] json = {'{', '"', (byte) 0xff, '"', ':', '1', '}'};
     assertThat(faults("application/json", json)).hasSize(1);
   }
