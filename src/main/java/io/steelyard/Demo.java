@@ -59,7 +59,10 @@ final class Demo {
     this.vertx = vertx;
     this.bus = bus;
     this.pools = pools;
-    this.keyFile = Path.of(config.database().dataDir()).resolve(KEY_FILE);
+    // Absolute, since Vert.x looks for a missing relative file on the classpath. Where the working
+    // directory is on it, that copies the whole data directory, and closing the copied lock file
+    // would give the lock away.
+    this.keyFile = Path.of(config.database().dataDir()).toAbsolutePath().resolve(KEY_FILE);
   }
 
   /** The introduction, or empty where the database has merchants of its own. */
@@ -131,7 +134,7 @@ final class Demo {
     OpenOptions ownerOnly = new OpenOptions().setPerms("rw-------").setDsync(true);
     return vertx
         .fileSystem()
-        .mkdirs(keyFile.toAbsolutePath().getParent().toString())
+        .mkdirs(keyFile.getParent().toString())
         .compose(made -> vertx.fileSystem().open(keyFile.toString(), ownerOnly))
         .compose(file -> file.write(content).eventually(file::close));
   }
