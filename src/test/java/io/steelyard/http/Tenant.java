@@ -68,12 +68,32 @@ record Tenant(
         : Map.of("externalCustomerId", "of-" + name);
   }
 
+  /** What is stored of this tenant, once the fold has nothing left to change in it. */
   List<String> rows() {
+    awaitFold();
     return Tables.dump(merchant.app().database()).values().stream()
         .flatMap(List::stream)
         .filter(row -> row.contains(uuid))
         .sorted()
         .toList();
+  }
+
+  private void awaitFold() {
+    try {
+      List<String> waiting =
+          Merchant.eventually(
+              () ->
+                  Tables.query(
+                      merchant.app().database(),
+                      "SELECT period_index FROM subscription_period WHERE ready_until < period_end"
+                          + " UNION ALL SELECT events FROM event_batch"),
+              List::isEmpty);
+      if (!waiting.isEmpty()) {
+        throw new AssertionError("the fold does not come to an end");
+      }
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   static String withoutRequestId(Answer answer) {
