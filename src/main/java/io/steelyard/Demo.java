@@ -60,7 +60,10 @@ final class Demo {
     this.vertx = vertx;
     this.bus = bus;
     this.pools = pools;
-    this.keyFile = Path.of(config.database().dataDir()).resolve(KEY_FILE);
+    // Absolute: a relative path that is not there Vert.x looks for on the class path, and where the
+    // working directory is on that, it copies the whole data directory into its cache. The secrets
+    // would lie there, and reading the lock file releases the lock.
+    this.keyFile = Path.of(config.database().dataDir()).toAbsolutePath().resolve(KEY_FILE);
   }
 
   /** The introduction, or empty where the database has merchants of its own. */
@@ -135,7 +138,7 @@ final class Demo {
     OpenOptions ownerOnly = new OpenOptions().setPerms("rw-------").setDsync(true);
     return vertx
         .fileSystem()
-        .mkdirs(keyFile.toAbsolutePath().getParent().toString())
+        .mkdirs(keyFile.getParent().toString())
         .compose(made -> vertx.fileSystem().open(unfinished, ownerOnly))
         .compose(file -> file.write(content).eventually(file::close))
         .compose(done -> vertx.fileSystem().move(unfinished, keyFile.toString(), replacing));
