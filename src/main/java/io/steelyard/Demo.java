@@ -60,7 +60,10 @@ final class Demo {
     this.vertx = vertx;
     this.bus = bus;
     this.pools = pools;
-    this.keyFile = Path.of(config.database().dataDir()).resolve(KEY_FILE);
+    // Absolute, since Vert.x looks for a missing relative file on the classpath. Where the working
+    // directory is on it, that copies the whole data directory, and closing the copied lock file
+    // would give the lock away.
+    this.keyFile = Path.of(config.database().dataDir()).toAbsolutePath().resolve(KEY_FILE);
   }
 
   /** The introduction, or empty where the database has merchants of its own. */
@@ -135,7 +138,7 @@ final class Demo {
     OpenOptions ownerOnly = new OpenOptions().setPerms("rw-------").setDsync(true);
     return vertx
         .fileSystem()
-        .mkdirs(keyFile.toAbsolutePath().getParent().toString())
+        .mkdirs(keyFile.getParent().toString())
         .compose(made -> vertx.fileSystem().open(unfinished, ownerOnly))
         .compose(file -> file.write(content).eventually(file::close))
         .compose(done -> vertx.fileSystem().move(unfinished, keyFile.toString(), replacing));
