@@ -86,8 +86,8 @@ public final class InvoiceStore {
              p.rules::text AS rules, p.price_type, b.id AS billable_id, b.show_on_invoice,
              b.hidden, b.single_unit_label, b.multiple_unit_label
         FROM invoice_line_item l
-        JOIN price p ON p.id = l.price_id
-        LEFT JOIN billable b ON b.id = p.billable_id
+        JOIN price p ON p.merchant_id = l.merchant_id AND p.id = l.price_id
+        LEFT JOIN billable b ON b.merchant_id = p.merchant_id AND b.id = p.billable_id
        WHERE l.merchant_id = $1 AND l.invoice_id = $2
        ORDER BY l.position
       """;

@@ -77,7 +77,7 @@ public final class SubscriptionStore {
   private static final String EXTERNAL_CUSTOMER_ID =
       """
       SELECT c.external_id FROM customer c
-        JOIN subscription s ON s.customer_id = c.id
+        JOIN subscription s ON s.merchant_id = c.merchant_id AND s.customer_id = c.id
        WHERE s.merchant_id = $1 AND s.id = $2
       """;
 
@@ -119,11 +119,11 @@ public final class SubscriptionStore {
            FOR UPDATE SKIP LOCKED
       ), ended AS (
         UPDATE subscription s SET status = 'ended', updated_at = $2
-          FROM due WHERE s.id = due.id
+          FROM due WHERE s.merchant_id = $1 AND s.id = due.id
       RETURNING s.id
       ), closed AS (
         UPDATE billable_access a SET access = false, updated_at = $2
-          FROM ended WHERE a.subscription_id = ended.id
+          FROM ended WHERE a.merchant_id = $1 AND a.subscription_id = ended.id
       )
       SELECT count(*) FROM ended
       """;
