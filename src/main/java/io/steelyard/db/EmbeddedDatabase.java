@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -121,7 +122,7 @@ public final class EmbeddedDatabase {
       throw new StartFailure("cannot create the embedded database: " + outcome.reason());
     }
     Files.deleteIfExists(cluster);
-    Files.move(unfinished, cluster, java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+    Files.move(unfinished, cluster, StandardCopyOption.ATOMIC_MOVE);
     directory.flushEntries();
   }
 

@@ -1,5 +1,6 @@
 package io.steelyard.invoice;
 
+import io.steelyard.db.Ids;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.BillingMode;
 import io.steelyard.domain.Id;
@@ -113,9 +114,6 @@ public final class InvoiceStore {
           "updatedAt", "updated_at",
           "vanityId", "vanity_id");
 
-  /** Fields an invoice list can be ordered by. */
-  public static final java.util.Set<String> ORDER_FIELDS = ORDER_COLUMNS.keySet();
-
   /**
    * An invoice to be, without its number.
    *
@@ -196,7 +194,7 @@ public final class InvoiceStore {
     for (NewInvoice invoice : invoices) {
       int position = 0;
       for (InvoiceLine line : invoice.lines()) {
-        ids.add(io.steelyard.db.Ids.nextUuid());
+        ids.add(Ids.nextUuid());
         invoiceIds.add(invoice.id().uuid());
         positions.add(position++);
         lines.add(line);

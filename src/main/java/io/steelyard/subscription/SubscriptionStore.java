@@ -22,10 +22,10 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 
@@ -170,16 +170,13 @@ public final class SubscriptionStore {
           "status", "status",
           "updatedAt", "updated_at");
 
-  /** Fields a subscription list can be ordered by. */
-  public static final Set<String> ORDER_FIELDS = ORDER_COLUMNS.keySet();
-
   /** Null means any, for the status: all but deleted ones. */
   public record Filter(UUID customerId, UUID id, UUID planId, SubscriptionStatus status) {
     String[] statuses() {
       if (status != null) {
         return new String[] {status.wire()};
       }
-      return java.util.Arrays.stream(SubscriptionStatus.values())
+      return Arrays.stream(SubscriptionStatus.values())
           .filter(each -> each != SubscriptionStatus.DELETED)
           .map(SubscriptionStatus::wire)
           .toArray(String[]::new);
