@@ -30,10 +30,10 @@ import java.util.regex.Pattern;
 import org.yaml.snakeyaml.LoaderOptions;
 
 /**
- * Reads a catalogue from YAML, and makes a document of a tree from there or from JSON. Of YAML only what JSON also has is taken: no aliases, no
- * tags, one document; a plain scalar is a number only where JSON would have one, so that {@code
- * 010} and {@code 2024-01-01} stay text. The result is a tree of maps, lists, text,
- * exact decimals, booleans and nulls.
+ * Reads a catalogue from YAML, and makes a document of a tree from there or from JSON. Of YAML only
+ * what JSON also has is taken: no aliases, no tags, one document; a plain scalar is a number only
+ * where JSON would have one, so that {@code 010} and {@code 2024-01-01} stay text. The result is a
+ * tree of maps, lists, text, exact decimals, booleans and nulls.
  */
 public final class CatalogParser {
   private static final String MALFORMED = "malformed_yaml";
