@@ -155,7 +155,11 @@ public final class EmbeddedDatabase {
     settings.put("port", Integer.toString(port));
     settings.put("listen_addresses", HOST);
     settings.put("unix_socket_directories", "");
-    int pools = config.apiPoolSize() + config.ingestPoolSize() + config.aggregationPoolSize();
+    int pools =
+        config.apiPoolSize()
+            + config.controlPoolSize()
+            + config.ingestPoolSize()
+            + config.aggregationPoolSize();
     settings.put("max_connections", Integer.toString(pools + CONNECTIONS_BESIDE_POOLS));
     // Errors reach the service, which logs the unexpected ones; here they would only fill the disk.
     settings.put("log_min_messages", "log");
