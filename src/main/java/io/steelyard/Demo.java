@@ -22,6 +22,7 @@ import io.steelyard.merchant.MerchantMessages.FindMerchant;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.file.CopyOptions;
 import io.vertx.core.file.OpenOptions;
 import io.vertx.sqlclient.Pool;
 import java.nio.file.Path;
@@ -127,13 +128,17 @@ final class Demo {
             });
   }
 
+  /** Whole or not at all: half a file would stop every later start. */
   private Future<Void> write(Buffer content) {
+    String unfinished = keyFile + ".unfinished";
+    CopyOptions replacing = new CopyOptions().setReplaceExisting(true).setAtomicMove(true);
     OpenOptions ownerOnly = new OpenOptions().setPerms("rw-------").setDsync(true);
     return vertx
         .fileSystem()
         .mkdirs(keyFile.toAbsolutePath().getParent().toString())
-        .compose(made -> vertx.fileSystem().open(keyFile.toString(), ownerOnly))
-        .compose(file -> file.write(content).eventually(file::close));
+        .compose(made -> vertx.fileSystem().open(unfinished, ownerOnly))
+        .compose(file -> file.write(content).eventually(file::close))
+        .compose(done -> vertx.fileSystem().move(unfinished, keyFile.toString(), replacing));
   }
 
   private Future<Introduction> seed(Account account) {

@@ -208,8 +208,9 @@ CREATE INDEX subscription_ending ON subscription (merchant_id, end_date)
   WHERE status = 'active' AND end_date IS NOT NULL;
 CREATE INDEX subscription_status ON subscription (merchant_id, status, created_at, id);
 
--- usage_ready turns true once the events that were folded before this row existed are counted in
--- it; until then the fold passes the period by, so that no event is counted twice.
+-- Events before ready_until are counted by the fold when it meets them. Those from there to the
+-- period's end may have been folded before the period (or that part of it) existed: a backfill
+-- counts them and moves ready_until to the end, so that no event is counted twice or never.
 CREATE TABLE subscription_period (
   merchant_id     uuid        NOT NULL REFERENCES merchant,
   subscription_id uuid        NOT NULL REFERENCES subscription,
@@ -220,12 +221,13 @@ CREATE TABLE subscription_period (
   period_end      timestamptz NOT NULL,
   is_trial        boolean     NOT NULL,
   opened_at       timestamptz NOT NULL,  -- the prices active at this instant rate the period
-  usage_ready     boolean     NOT NULL,
+  ready_until     timestamptz NOT NULL,
   PRIMARY KEY (subscription_id, period_index),
-  CHECK (period_end > period_start)
+  CHECK (period_end > period_start),
+  CHECK (ready_until >= period_start AND ready_until <= period_end)
 );
 CREATE INDEX subscription_period_customer ON subscription_period (customer_id, period_start);
-CREATE INDEX subscription_period_not_ready ON subscription_period (merchant_id) WHERE NOT usage_ready;
+CREATE INDEX subscription_period_not_ready ON subscription_period (merchant_id) WHERE ready_until < period_end;
 
 -- Invoices --------------------------------------------------------------------------------------
 

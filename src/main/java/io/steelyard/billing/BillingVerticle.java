@@ -40,7 +40,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   private final Config.Billing config;
   private final SubscriptionStore subscriptions = new SubscriptionStore();
   private final CatalogStore catalog = new CatalogStore();
-  private final PeriodOpening opening = new PeriodOpening();
+  private final PeriodOpening opening;
   private final Counter started;
   private final Counter ended;
   private boolean stopping;
@@ -52,6 +52,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
       Settings settings, Pools pools, MerchantClock clock, Config.Billing config) {
     super(Address.BILLING, settings, pools);
     this.clock = clock;
+    this.opening = new PeriodOpening(clock);
     this.config = config;
     this.started =
         Counter.builder("steelyard.billing.started")

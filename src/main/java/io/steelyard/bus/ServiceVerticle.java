@@ -119,7 +119,7 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   private Future<? extends Reply> answer(Envelope envelope, Call call) {
     try {
       return handle((Q) envelope.request(), call);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // the bus would swallow either
       return Future.failedFuture(e);
     }
   }

@@ -60,7 +60,9 @@ public final class CatalogVerticle extends StoreVerticle<CatalogMessages<?>> {
         .lock(tx, call.merchantId())
         .compose(locked -> reading.read(tx, call.merchantId()))
         .compose(
-            stored -> clock.now(tx, call).compose(now -> write(tx, stored, document, call, now)));
+            // The system's time: versions of a price follow each other by it, whatever the
+            // merchant's own clock shows.
+            stored -> write(tx, stored, document, call, clock.systemNow()));
   }
 
   private Future<CatalogApplied> write(

@@ -37,10 +37,11 @@ final class CustomerCreation {
   private final CustomerStore customers = new CustomerStore();
   private final CatalogStore catalog = new CatalogStore();
   private final CreditStore credits = new CreditStore();
-  private final PeriodOpening opening = new PeriodOpening();
+  private final PeriodOpening opening;
 
   CustomerCreation(MerchantClock clock) {
     this.clock = clock;
+    this.opening = new PeriodOpening(clock);
   }
 
   Future<CreatedCustomer> create(SqlConnection tx, Call call, CustomerInput input) {
@@ -72,7 +73,8 @@ final class CustomerCreation {
     UUID merchantId = call.merchantId();
     Id id = Ids.next(IdKind.CUSTOMER);
     List<Subscription> subscriptions =
-        plan.map(terms -> List.of(DefaultSubscription.of(id, terms, call, now))).orElse(List.of());
+        plan.map(terms -> List.of(DefaultSubscription.of(id, terms, call, now, clock.systemNow())))
+            .orElse(List.of());
     boolean trial = subscriptions.stream().anyMatch(each -> each.view().isTrial());
     Map<Id, PlanTerms> plans = plan.map(terms -> Map.of(terms.id(), terms)).orElse(Map.of());
     return customers

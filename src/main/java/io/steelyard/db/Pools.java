@@ -18,6 +18,9 @@ public final class Pools {
   private static final int IDLE_S = 300;
   private static final int LIFETIME_S = 1800;
 
+  /** How much later than its own limit the server's answer to a statement may arrive. */
+  private static final int ANSWER_MARGIN_MS = 2000;
+
   private final Config.Database config;
   private final Endpoint endpoint;
 
@@ -81,11 +84,16 @@ public final class Pools {
             .setIdleTimeoutUnit(TimeUnit.SECONDS)
             .setMaxLifetime(LIFETIME_S)
             .setMaxLifetimeUnit(TimeUnit.SECONDS);
+    // The server's limits are worth nothing once its answer is lost on the way: a connection on
+    // which nothing was heard for longer is dead, or has nothing to do and is as well closed.
+    int silenceMs = statementTimeoutMs + ANSWER_MARGIN_MS;
     return PgBuilder.pool()
         .with(pool)
         .with(
             new NetClientOptions()
                 .setConnectTimeout(config.connectTimeoutMs())
+                .setReadIdleTimeout(silenceMs)
+                .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
                 .setTcpKeepAlive(true))
         .connectingTo(connect)
         .using(vertx)

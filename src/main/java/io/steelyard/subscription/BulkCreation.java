@@ -40,15 +40,20 @@ final class BulkCreation {
 
   private final MerchantClock clock;
   private final CatalogStore catalog = new CatalogStore();
-  private final PeriodOpening opening = new PeriodOpening();
+  private final PeriodOpening opening;
 
   BulkCreation(MerchantClock clock) {
     this.clock = clock;
+    this.opening = new PeriodOpening(clock);
   }
 
   /** What the checks need to know of the database. */
   private record Known(
-      Set<UUID> customers, Map<Id, PlanTerms> plans, boolean cardGateway, Instant now) {}
+      Set<UUID> customers,
+      Map<Id, PlanTerms> plans,
+      boolean cardGateway,
+      Instant now,
+      Instant pricedAt) {}
 
   Future<Subscriptions> create(SqlConnection tx, Call call, List<NewSubscription> wanted) {
     return known(tx, call, wanted)
@@ -90,7 +95,12 @@ final class BulkCreation {
                                             .now(tx, call)
                                             .map(
                                                 now ->
-                                                    new Known(customers, plans, connected, now)))));
+                                                    new Known(
+                                                        customers,
+                                                        plans,
+                                                        connected,
+                                                        now,
+                                                        clock.systemNow())))));
   }
 
   private static Future<Set<UUID>> knownCustomers(
@@ -129,7 +139,7 @@ final class BulkCreation {
       faults.add(Fault.at(at + "/planId", "unknown_plan", "There is no such plan."));
     } else if (!plan.available()) {
       faults.add(Fault.at(at + "/planId", "plan_archived", "The plan is archived."));
-    } else if (billsNoFixedPrice(wanted.billingCadence(), plan, known.now())) {
+    } else if (billsNoFixedPrice(wanted.billingCadence(), plan, known.pricedAt())) {
       faults.add(
           Fault.at(
               at + "/billingCadence",
@@ -158,10 +168,10 @@ final class BulkCreation {
   }
 
   /** A plan that only meters may be billed at any cadence; another would be given away. */
-  private static boolean billsNoFixedPrice(BillingCadence wish, PlanTerms plan, Instant now) {
+  private static boolean billsNoFixedPrice(BillingCadence wish, PlanTerms plan, Instant pricedAt) {
     return wish != null
-        && plan.defaultCadence(now).isPresent()
-        && plan.pricesFor(wish, now).stream().noneMatch(PriceTerms::base);
+        && plan.defaultCadence(pricedAt).isPresent()
+        && plan.pricesFor(wish, pricedAt).stream().noneMatch(PriceTerms::base);
   }
 
   private static Failure rejected(List<Fault> faults) {
@@ -189,7 +199,7 @@ final class BulkCreation {
             start.isAfter(now) ? SubscriptionStatus.PENDING_ACTIVATION : SubscriptionStatus.ACTIVE,
             start,
             wanted.endDate(),
-            cadence(wanted.billingCadence(), plan, now),
+            cadence(wanted.billingCadence(), plan, known.pricedAt()),
             wanted.currency() == null ? plan.currency() : wanted.currency(),
             wanted.netTerms() == null ? plan.netTerms() : wanted.netTerms(),
             wanted.paymentGateway(),
@@ -206,7 +216,7 @@ final class BulkCreation {
   }
 
   /** Without a wish and without a base price, a plan that only meters is billed monthly. */
-  static BillingCadence cadence(BillingCadence wish, PlanTerms plan, Instant now) {
-    return wish != null ? wish : plan.defaultCadence(now).orElse(BillingCadence.MONTHLY);
+  static BillingCadence cadence(BillingCadence wish, PlanTerms plan, Instant pricedAt) {
+    return wish != null ? wish : plan.defaultCadence(pricedAt).orElse(BillingCadence.MONTHLY);
   }
 }

@@ -16,8 +16,10 @@ public final class DefaultSubscription {
   /**
    * @param customerId a customer that never had a trial, so that a plan with trial days begins with
    *     one
+   * @param pricedAt the system's time, which decides the prices in force
    */
-  public static Subscription of(Id customerId, PlanTerms plan, Call call, Instant now) {
+  public static Subscription of(
+      Id customerId, PlanTerms plan, Call call, Instant now, Instant pricedAt) {
     boolean trial = plan.trialDays() > 0;
     SubscriptionView view =
         new SubscriptionView(
@@ -28,7 +30,7 @@ public final class DefaultSubscription {
             SubscriptionStatus.ACTIVE,
             now,
             null,
-            BulkCreation.cadence(null, plan, now),
+            BulkCreation.cadence(null, plan, pricedAt),
             plan.currency(),
             plan.netTerms(),
             null,

@@ -18,6 +18,7 @@ import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.domain.TransactionType;
 import io.steelyard.invoice.InvoiceStore;
 import io.steelyard.invoice.InvoiceStore.NewInvoice;
+import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.AccessStore.NewAccess;
 import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
 import io.steelyard.subscription.SubscriptionStore.NewPeriod;
@@ -38,10 +39,28 @@ import java.util.UUID;
  * within the caller's transaction.
  */
 public final class PeriodOpening {
+  private final MerchantClock clock;
   private final SubscriptionStore subscriptions = new SubscriptionStore();
   private final AccessStore access = new AccessStore();
   private final InvoiceStore invoices = new InvoiceStore();
   private final CreditStore credits = new CreditStore();
+
+  public PeriodOpening(MerchantClock clock) {
+    this.clock = clock;
+  }
+
+  /**
+   * When something is opened.
+   *
+   * @param now the merchant's time
+   * @param pricedAt the system's time, which decides the prices in force: versions of a price
+   *     follow each other by it, also while a test merchant's clock stands still
+   */
+  private record Moment(Call call, Instant now, Instant pricedAt) {
+    ZoneId zone() {
+      return call.merchant().zone();
+    }
+  }
 
   /** Everything one opened period brings into the database. */
   private record Opened(
@@ -64,13 +83,15 @@ public final class PeriodOpening {
   /** Opens the first period of stored subscriptions, which have just become active. */
   public Future<Void> open(
       SqlClient tx, Call call, List<Subscription> active, Map<Id, PlanTerms> plans, Instant now) {
+    Moment moment = new Moment(call, now, clock.systemNow());
     List<Opened> opened = new ArrayList<>();
     for (Subscription subscription : active) {
-      opened.add(firstPeriod(call, subscription, plans.get(subscription.view().planId()), now));
+      opened.add(firstPeriod(moment, subscription, plans.get(subscription.view().planId())));
     }
     UUID merchantId = call.merchantId();
     return subscriptions
-        .insertPeriods(tx, merchantId, opened.stream().map(Opened::period).toList(), now)
+        .insertPeriods(
+            tx, merchantId, opened.stream().map(Opened::period).toList(), moment.pricedAt())
         .compose(
             done ->
                 access.insert(
@@ -94,18 +115,16 @@ public final class PeriodOpening {
                     now));
   }
 
-  private static Opened firstPeriod(
-      Call call, Subscription subscription, PlanTerms plan, Instant now) {
-    ZoneId zone = call.merchant().zone();
-    BillingPeriod full = subscription.schedule(zone).period(0);
+  private static Opened firstPeriod(Moment moment, Subscription subscription, PlanTerms plan) {
+    BillingPeriod full = subscription.schedule(moment.zone()).period(0);
     BillingPeriod period = full.clippedTo(subscription.view().endDate());
     NewInvoice invoice =
-        subscription.invoices(period) ? invoice(call, subscription, plan, full, period, now) : null;
+        subscription.invoices(period) ? invoice(moment, subscription, plan, full, period) : null;
     return new Opened(
         new NewPeriod(subscription, period),
         invoice,
-        blocks(subscription, plan, period, invoice, zone, now),
-        plan.pricesFor(subscription.view().billingCadence(), now).stream()
+        blocks(moment, subscription, plan, period, invoice),
+        plan.pricesFor(subscription.view().billingCadence(), moment.pricedAt()).stream()
             .filter(price -> price.billableId() != null)
             .map(price -> new NewAccess(subscription, price.billableId()))
             .distinct()
@@ -113,27 +132,26 @@ public final class PeriodOpening {
   }
 
   private static NewInvoice invoice(
-      Call call,
+      Moment moment,
       Subscription subscription,
       PlanTerms plan,
       BillingPeriod full,
-      BillingPeriod period,
-      Instant now) {
+      BillingPeriod period) {
+    Instant now = moment.now();
+    Call.Merchant merchant = moment.call().merchant();
     SubscriptionView view = subscription.view();
     List<InvoiceLine> lines =
-        InvoiceDrafting.advanceLines(plan, view.billingCadence(), full, period, now);
+        InvoiceDrafting.advanceLines(plan, view.billingCadence(), full, period, moment.pricedAt());
     BigDecimal total = InvoiceDrafting.total(lines);
     NetTerms terms = view.netTerms() == null ? plan.netTerms() : view.netTerms();
     Instant due =
-        view.autoChargeInvoice()
-            ? now
-            : InvoiceDrafting.dueDate(now, terms, call.merchant().zone());
+        view.autoChargeInvoice() ? now : InvoiceDrafting.dueDate(now, terms, merchant.zone());
     return new NewInvoice(
         Ids.next(IdKind.INVOICE),
         view.customerId(),
         view.id(),
         period.index(),
-        InvoiceDrafting.finalStatus(total, view.paymentGateway(), call.merchant().environment()),
+        InvoiceDrafting.finalStatus(total, view.paymentGateway(), merchant.environment()),
         view.currency().wire(),
         total,
         due,
@@ -147,14 +165,13 @@ public final class PeriodOpening {
   }
 
   private static List<NewBlock> blocks(
+      Moment moment,
       Subscription subscription,
       PlanTerms plan,
       BillingPeriod period,
-      NewInvoice invoice,
-      ZoneId zone,
-      Instant now) {
+      NewInvoice invoice) {
     List<NewBlock> blocks = new ArrayList<>();
-    for (AllocationTerms terms : plan.allocationsAt(now)) {
+    for (AllocationTerms terms : plan.allocationsAt(moment.pricedAt())) {
       SubscriptionView view = subscription.view();
       blocks.add(
           new NewBlock(
@@ -166,7 +183,7 @@ public final class PeriodOpening {
               invoice == null ? null : invoice.id(),
               terms.amount(),
               period.start(),
-              expiry(terms, period, zone),
+              expiry(terms, period, moment.zone()),
               TransactionType.PLAN_ALLOCATION,
               "alloc:" + view.id() + ":" + terms.customPricingUnitId() + ":" + period.start()));
     }

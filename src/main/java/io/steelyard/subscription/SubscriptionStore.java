@@ -52,9 +52,9 @@ public final class SubscriptionStore {
   private static final String INSERT_PERIODS =
       """
       INSERT INTO subscription_period (merchant_id, subscription_id, period_index, customer_id,
-          plan_id, period_start, period_end, is_trial, opened_at, usage_ready)
+          plan_id, period_start, period_end, is_trial, opened_at, ready_until)
       SELECT $1, subscription_id, period_index, customer_id, plan_id, period_start, period_end,
-             is_trial, $9, false
+             is_trial, $9, period_start
         FROM unnest($2::uuid[], $3::int[], $4::uuid[], $5::uuid[], $6::timestamptz[],
                     $7::timestamptz[], $8::boolean[])
           AS t(subscription_id, period_index, customer_id, plan_id, period_start, period_end,
@@ -81,10 +81,40 @@ public final class SubscriptionStore {
        WHERE s.merchant_id = $1 AND s.id = $2
       """;
 
+  // The rows of access are locked in the order in which the fold locks them.
   private static final String SET_END =
       """
-      UPDATE subscription SET end_date = $3, updated_at = $4
-       WHERE merchant_id = $1 AND id = $2
+      WITH changed AS (
+        UPDATE subscription SET end_date = $3, updated_at = $4
+         WHERE merchant_id = $1 AND id = $2
+      ), access AS MATERIALIZED (
+        SELECT id FROM billable_access
+         WHERE merchant_id = $1 AND subscription_id = $2
+         ORDER BY billable_id FOR NO KEY UPDATE
+      )
+      UPDATE billable_access a SET end_date = $3, updated_at = $4
+        FROM access WHERE a.merchant_id = $1 AND a.id = access.id
+      """;
+
+  private static final String CUT_PERIOD =
+      """
+      UPDATE subscription_period
+         SET period_end = $3, ready_until = least(ready_until, $3)
+       WHERE merchant_id = $1 AND subscription_id = $2 AND period_start < $3 AND period_end > $3
+      """;
+
+  // ready_until stays: events of the part that comes back may have been folded already
+  private static final String EXTEND_PERIOD =
+      """
+      WITH extended AS (
+        UPDATE subscription_period SET period_end = $4
+         WHERE merchant_id = $1 AND subscription_id = $2 AND period_end = $3
+        RETURNING period_index
+      )
+      UPDATE allocation_block b SET expires_at = $4
+        FROM extended
+       WHERE b.merchant_id = $1 AND b.subscription_id = $2
+         AND b.period_index = extended.period_index AND b.expires_at = $3
       """;
 
   private static final String SET_STATUS =
@@ -275,6 +305,23 @@ public final class SubscriptionStore {
     return transaction
         .preparedQuery(SET_END)
         .execute(Tuple.of(merchantId, id.uuid(), Sql.time(endDate), Sql.time(now)))
+        .mapEmpty();
+  }
+
+  /** Ends the period that is open at {@code end} there. */
+  public Future<Void> cutPeriod(SqlClient transaction, UUID merchantId, Id id, Instant end) {
+    return transaction
+        .preparedQuery(CUT_PERIOD)
+        .execute(Tuple.of(merchantId, id.uuid(), Sql.time(end)))
+        .mapEmpty();
+  }
+
+  /** Lets the period that was cut at {@code cut}, and the units of it, last until {@code end}. */
+  public Future<Void> extendPeriod(
+      SqlClient transaction, UUID merchantId, Id id, Instant cut, Instant end) {
+    return transaction
+        .preparedQuery(EXTEND_PERIOD)
+        .execute(Tuple.of(merchantId, id.uuid(), Sql.time(cut), Sql.time(end)))
         .mapEmpty();
   }
 

@@ -10,7 +10,7 @@ import io.steelyard.catalog.Detail;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
 import io.steelyard.db.StoreVerticle;
-import io.steelyard.domain.BillingCadence;
+import io.steelyard.domain.BillingPeriod;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.SubscriptionStatus;
@@ -146,16 +146,18 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
     }
     return store
         .setEnd(tx, call.merchantId(), found.id(), periodEnd, now)
+        .compose(done -> store.cutPeriod(tx, call.merchantId(), found.id(), periodEnd))
         .map(done -> found.view().withEnd(periodEnd, now));
   }
 
   /** The one open period of a oneTime subscription has no end: cancelling it ends it now. */
   private static Instant currentPeriodEnd(Subscription found, Instant now, ZoneId zone) {
     Instant start = found.view().startDate();
-    if (found.view().billingCadence() == BillingCadence.ONE_TIME && found.trialEnd() == null) {
-      return now.isAfter(start) ? now : start.plusMillis(1);
+    BillingPeriod current = found.schedule(zone).containing(now.isBefore(start) ? start : now);
+    if (!current.end().equals(BillingPeriod.END_OF_TIME)) {
+      return current.end();
     }
-    return found.schedule(zone).containing(now.isBefore(start) ? start : now).end();
+    return now.isAfter(current.start()) ? now : current.start().plusMillis(1);
   }
 
   private Future<SubscriptionView> renew(SqlConnection tx, RenewSubscription renew, Call call) {
@@ -175,7 +177,17 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
     }
     return store
         .setEnd(tx, call.merchantId(), found.id(), null, now)
+        .compose(done -> restorePeriod(tx, call, found))
         .map(done -> view.withEnd(null, now));
+  }
+
+  /** An end date of the subscription's own has cut the period that it lies in. */
+  private Future<Void> restorePeriod(SqlConnection tx, Call call, Subscription found) {
+    Instant cut = found.view().endDate();
+    Instant end = found.schedule(call.merchant().zone()).containing(cut.minusMillis(1)).end();
+    return end.equals(cut)
+        ? Future.succeededFuture()
+        : store.extendPeriod(tx, call.merchantId(), found.id(), cut, end);
   }
 
   /** Also one that has reached its end date before the billing run took notice. */

@@ -7,6 +7,8 @@ import java.util.UUID;
 /**
  * A subscription's period with what the fold needs of its surroundings.
  *
+ * @param countsFrom from which on events are counted in it now, of those in the period
+ * @param countsUntil exclusive
  * @param now the merchant's time
  * @param frozen whether that is the clock of a test merchant
  * @param subscriptionEnd null when none is set
@@ -19,6 +21,8 @@ record UsagePeriod(
     UUID planId,
     Instant start,
     Instant end,
+    Instant countsFrom,
+    Instant countsUntil,
     Instant openedAt,
     BillingCadence cadence,
     Instant now,
@@ -37,6 +41,8 @@ record UsagePeriod(
   }
 
   boolean takes(StoredEvent event) {
-    return event.merchantId().equals(merchantId) && contains(event.generatedAt());
+    return event.merchantId().equals(merchantId)
+        && !event.generatedAt().isBefore(countsFrom)
+        && event.generatedAt().isBefore(countsUntil);
   }
 }

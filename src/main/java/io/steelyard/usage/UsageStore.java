@@ -50,7 +50,7 @@ final class UsageStore {
   private static final String PERIOD_COLUMNS =
       """
       SELECT p.merchant_id, p.subscription_id, p.period_index, p.customer_id, p.plan_id,
-             p.period_start, p.period_end, p.opened_at, s.billing_cadence, m.clock_now,
+             p.period_start, p.period_end, p.ready_until, p.opened_at, s.billing_cadence, m.clock_now,
              s.start_date, s.end_date
       FROM subscription_period p
       JOIN subscription s ON s.merchant_id = p.merchant_id AND s.id = p.subscription_id
@@ -60,16 +60,15 @@ final class UsageStore {
   private static final String PERIODS_OF =
       PERIOD_COLUMNS
           + """
-          WHERE p.usage_ready
-            AND p.customer_id = ANY ($1::uuid[]) AND p.merchant_id = ANY ($2::uuid[])
-            AND p.period_start <= $4 AND p.period_end > $3
+          WHERE p.customer_id = ANY ($1::uuid[]) AND p.merchant_id = ANY ($2::uuid[])
+            AND p.period_start <= $4 AND p.ready_until > $3
           """;
 
   // NO KEY UPDATE, as the counters' foreign keys lock the same rows for their key.
   private static final String CLAIM_PERIODS =
       PERIOD_COLUMNS
           + """
-          WHERE NOT p.usage_ready AND NOT EXISTS (
+          WHERE p.ready_until < p.period_end AND NOT EXISTS (
             SELECT FROM unnest($2::uuid[], $3::uuid[], $4::integer[])
                         AS passed (merchant_id, subscription_id, period_index)
             WHERE passed.subscription_id = p.subscription_id
@@ -98,7 +97,7 @@ final class UsageStore {
 
   private static final String MARK_READY =
       """
-      UPDATE subscription_period p SET usage_ready = true
+      UPDATE subscription_period p SET ready_until = p.period_end
       FROM unnest($1::uuid[], $2::uuid[], $3::integer[])
            AS done (merchant_id, subscription_id, period_index)
       WHERE p.subscription_id = done.subscription_id AND p.period_index = done.period_index
@@ -163,7 +162,7 @@ final class UsageStore {
     parameters.addValue(customerIds.toArray(UUID[]::new));
     parameters.addValue(merchantIds.toArray(UUID[]::new));
     parameters.addValue(Sql.time(first)).addValue(Sql.time(last));
-    return list(transaction.preparedQuery(PERIODS_OF).execute(parameters), this::period);
+    return list(transaction.preparedQuery(PERIODS_OF).execute(parameters), this::readyPart);
   }
 
   /** Periods that earlier events may not be counted in yet, but those to be passed by; locked. */
@@ -173,7 +172,7 @@ final class UsageStore {
     parameters.addValue(passBy.stream().map(UsagePeriod.Ref::merchantId).toArray(UUID[]::new));
     parameters.addValue(passBy.stream().map(UsagePeriod.Ref::subscriptionId).toArray(UUID[]::new));
     parameters.addValue(passBy.stream().map(UsagePeriod.Ref::index).toArray(Integer[]::new));
-    return list(transaction.preparedQuery(CLAIM_PERIODS).execute(parameters), this::period);
+    return list(transaction.preparedQuery(CLAIM_PERIODS).execute(parameters), this::missingPart);
   }
 
   /**
@@ -193,8 +192,8 @@ final class UsageStore {
                 new Columns<>(periods)
                     .uuids(UsagePeriod::merchantId)
                     .uuids(UsagePeriod::customerId)
-                    .times(UsagePeriod::start)
-                    .times(UsagePeriod::end)
+                    .times(UsagePeriod::countsFrom)
+                    .times(UsagePeriod::countsUntil)
                     .and(Sql.time(afterTime), afterKey, eventsMax)),
         UsageStore::event);
   }
@@ -234,7 +233,15 @@ final class UsageStore {
         row.getString("data"));
   }
 
-  private UsagePeriod period(Row row) {
+  private UsagePeriod readyPart(Row row) {
+    return period(row, Sql.instant(row, "period_start"), Sql.instant(row, "ready_until"));
+  }
+
+  private UsagePeriod missingPart(Row row) {
+    return period(row, Sql.instant(row, "ready_until"), Sql.instant(row, "period_end"));
+  }
+
+  private UsagePeriod period(Row row, Instant countsFrom, Instant countsUntil) {
     Instant clockNow = Sql.instant(row, "clock_now");
     return new UsagePeriod(
         row.getUUID("merchant_id"),
@@ -244,6 +251,8 @@ final class UsageStore {
         row.getUUID("plan_id"),
         Sql.instant(row, "period_start"),
         Sql.instant(row, "period_end"),
+        countsFrom,
+        countsUntil,
         Sql.instant(row, "opened_at"),
         WireName.parse(BillingCadence.class, row.getString("billing_cadence")),
         clock.orSystem(clockNow),

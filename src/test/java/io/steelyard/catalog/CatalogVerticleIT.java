@@ -90,16 +90,17 @@ class CatalogVerticleIT {
     assertThat(applied.changes())
         .containsExactly(new Change("replaced", "price", "pro/API requests", List.of("rules")));
     List<PriceTerms> versions = apiPrices(plan);
-    assertThat(versions).extracting(PriceTerms::activeUntil).containsExactly(LATER, null);
+    Instant changed = versions.get(1).activeFrom();
+    assertThat(versions).extracting(PriceTerms::activeUntil).containsExactly(changed, null);
+    assertThat(changed).as("the system's time, not the merchant's").isNotEqualTo(LATER);
     assertThat(versions.get(0).id()).isEqualTo(before.id());
     assertThat(versions.get(0).rules().price()).isEqualByComparingTo("0.002");
-    assertThat(versions.get(1).activeFrom()).isEqualTo(LATER);
     assertThat(versions.get(1).rules().price()).isEqualByComparingTo("0.003");
     PlanTerms terms = terms(plan);
-    assertThat(terms.pricesFor(BillingCadence.MONTHLY, LATER.minusMillis(1)))
+    assertThat(terms.pricesFor(BillingCadence.MONTHLY, changed.minusMillis(1)))
         .contains(versions.get(0))
         .doesNotContain(versions.get(1));
-    assertThat(terms.pricesFor(BillingCadence.MONTHLY, LATER))
+    assertThat(terms.pricesFor(BillingCadence.MONTHLY, changed))
         .contains(versions.get(1))
         .doesNotContain(versions.get(0));
   }
@@ -119,11 +120,12 @@ class CatalogVerticleIT {
             """));
 
     PlanTerms terms = terms(plan);
-    assertThat(terms.pricesFor(BillingCadence.MONTHLY, LATER))
+    Instant changed = terms.allocations().getFirst().activeUntil();
+    assertThat(terms.pricesFor(BillingCadence.MONTHLY, changed))
         .extracting(PriceTerms::name)
         .containsExactly("Seats");
-    assertThat(terms.allocationsAt(LATER)).isEmpty();
-    assertThat(terms.allocationsAt(LATER.minusMillis(1))).hasSize(1);
+    assertThat(terms.allocationsAt(changed)).isEmpty();
+    assertThat(terms.allocationsAt(changed.minusMillis(1))).hasSize(1);
     assertThat(defaultPlan()).isNull();
   }
 

@@ -8,9 +8,12 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.postgresql.PostgreSQLContainer;
@@ -61,6 +64,22 @@ public final class PostgresSupport {
       for (String sql : statements) {
         statement.execute(sql);
       }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** The first column of what {@code sql} finds, each value as PostgreSQL writes it. */
+  public static List<String> column(Endpoint endpoint, String sql) {
+    try (Connection connection =
+            DriverManager.getConnection(endpoint.jdbcUrl(), endpoint.user(), endpoint.password());
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      List<String> values = new ArrayList<>();
+      while (rows.next()) {
+        values.add(rows.getString(1));
+      }
+      return values;
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }

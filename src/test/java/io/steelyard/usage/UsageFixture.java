@@ -114,7 +114,7 @@ final class UsageFixture implements AutoCloseable {
     awaitTrue(
         """
         SELECT NOT EXISTS (SELECT FROM event_batch)
-           AND NOT EXISTS (SELECT FROM subscription_period WHERE NOT usage_ready)
+           AND NOT EXISTS (SELECT FROM subscription_period WHERE ready_until < period_end)
         """);
   }
 
@@ -254,7 +254,7 @@ final class UsageFixture implements AutoCloseable {
     execute(
         """
         INSERT INTO subscription_period
-        SELECT merchant_id, id, %d, customer_id, plan_id, '%s', '%s', false, '%2$s', false
+        SELECT merchant_id, id, %d, customer_id, plan_id, '%s', '%s', false, '%2$s', '%2$s'
         FROM subscription WHERE id = '%s'
         """
             .formatted(index, start, end, subscription));

@@ -1,0 +1,148 @@
+package io.steelyard;
+
+import static io.steelyard.support.Merchant.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.steelyard.db.Endpoint;
+import io.steelyard.support.LossyProxy;
+import io.steelyard.support.LossyProxy.Loss;
+import io.steelyard.support.Merchant;
+import io.steelyard.support.PostgresSupport;
+import io.steelyard.support.TestApp;
+import io.steelyard.support.TestApp.Answer;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The database has committed, but its answer never arrives. */
+class LostReplyIT {
+  private static final long ANSWERED_WITHIN_MS = 8_000;
+
+  private static Endpoint database;
+  private static LossyProxy proxy;
+  private static TestApp app;
+  private static Merchant merchant;
+  private static String customer;
+  private static final ExecutorService sending = Executors.newVirtualThreadPerTaskExecutor();
+
+  @BeforeAll
+  static void start() throws IOException {
+    database = PostgresSupport.migratedDatabase();
+    proxy = new LossyProxy(database.port());
+    Endpoint through =
+        new Endpoint(
+            database.host(),
+            proxy.port(),
+            database.database(),
+            database.user(),
+            database.password());
+    app =
+        TestApp.start(
+            through, Map.of("database.statementTimeoutMs", "300", "timeouts.requestMs", "6000"));
+    merchant = app.merchant("test", Merchant.CATALOG);
+    customer = (String) merchant.createCustomer("first").get("id");
+  }
+
+  @AfterAll
+  static void stop() {
+    app.close();
+    proxy.close();
+    sending.close();
+  }
+
+  private static Answer post(String name, String key) {
+    return merchant.post("/external/event", merchant.event(customer, name, 1, key));
+  }
+
+  private static Answer create(String externalId) {
+    return merchant.post("/external/customers", Map.of("externalId", externalId));
+  }
+
+  private static void refusedInTime(Answer answer, long startedAt) {
+    assertThat(answer.status()).as(answer.text()).isIn(503, 504);
+    assertThat((System.nanoTime() - startedAt) / 1_000_000).isLessThan(ANSWERED_WITHIN_MS);
+    assertThat(proxy.hasLost()).isTrue();
+  }
+
+  private static String count(String sql) {
+    return PostgresSupport.column(database, "SELECT count(*) FROM " + sql).get(0);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anEventIsNotAcknowledgedAndItsRepetitionIsADuplicate(Loss loss) {
+    String name = "lost.in." + loss;
+    proxy.loseAnswerTo(name, loss);
+    long startedAt = System.nanoTime();
+
+    refusedInTime(post(name, "key-" + loss), startedAt);
+
+    assertThat(count("event WHERE name = '" + name + "'")).isEqualTo("1");
+    Answer repeated = post(name, "key-" + loss);
+    assertThat(repeated.status()).isEqualTo(202);
+    assertThat(repeated.object()).isEqualTo(Map.of("accepted", 0, "duplicates", 1));
+    assertThat(count("event WHERE name = '" + name + "'")).isEqualTo("1");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aCustomerIsThereOnceAndItsRepetitionIsAConflict(Loss loss) {
+    proxy.loseAnswerTo("COMMIT", loss);
+    long startedAt = System.nanoTime();
+
+    refusedInTime(create("lost-in-" + loss), startedAt);
+
+    assertThat(create("lost-in-" + loss).<String>at("code")).isEqualTo("external_id_taken");
+    String same = "customer c JOIN invoice i ON i.customer_id = c.id WHERE c.external_id = ";
+    assertThat(count(same + "'lost-in-" + loss + "'")).isEqualTo("1");
+  }
+
+  private static boolean accepted(Answer answer) {
+    return answer.status() == 202 && !answer.<Object>at("accepted").equals(0);
+  }
+
+  /** One that got a connection which was just being given up is refused before it is lost. */
+  private static Answer postUntilLost(String name) {
+    Answer answer = post(name, name + "key");
+    while (!proxy.hasLost() && answer.status() == 503) {
+      answer = post(name, name + "key");
+    }
+    return answer;
+  }
+
+  /** More than flushes may be under way and connections may be open. */
+  @Test
+  void connectionsThatFellSilentDoNotHoldUpTheServiceForEver() throws Exception {
+    List<CompletableFuture<Answer>> lost = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      String name = "silent-" + i + ".";
+      proxy.loseAnswerTo(name, Loss.SILENCE);
+      lost.add(CompletableFuture.supplyAsync(() -> postUntilLost(name), sending));
+      assertThat(eventually(proxy::hasLost, is -> is)).as(name).isTrue();
+    }
+
+    Answer answer = eventually(() -> post("heard", "heard-key"), is -> is.status() == 202);
+
+    assertThat(answer.status()).isEqualTo(202);
+    assertThat(lost).extracting(CompletableFuture::join).noneMatch(LostReplyIT::accepted);
+    assertThat(count("event WHERE name LIKE 'silent-%'")).isEqualTo("6");
+  }
+
+  /** Their connections are closed meanwhile, since nothing was heard on them. */
+  @Test
+  void aServiceThatHadNothingToDoAnswersAsEver() throws Exception {
+    Thread.sleep(3_000);
+
+    assertThat(merchant.get("/external/customers").status()).isEqualTo(200);
+    assertThat(post("after-a-rest", "after-a-rest").status()).isEqualTo(202);
+  }
+}

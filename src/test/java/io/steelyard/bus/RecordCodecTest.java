@@ -1,0 +1,142 @@
+package io.steelyard.bus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.steelyard.Service;
+import io.steelyard.domain.Environment;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.IdKind;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.MessageCodec;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+import java.time.ZoneId;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the service puts on the bus arrives as it was, also at another process. */
+class RecordCodecTest {
+  private static final List<Class<?>> CONTRACTS = contracts();
+  private static final RecordCodec CODEC = new RecordCodec(CONTRACTS);
+  private static final Call.Merchant MERCHANT =
+      new Call.Merchant(
+          new Id(IdKind.MERCHANT, new UUID(1, 2)), Environment.TEST, ZoneId.of("Asia/Kathmandu"));
+
+  record Stranger(String name) implements BusRecord {}
+
+  @SuppressWarnings("unchecked")
+  private static List<Class<?>> contracts() {
+    try {
+      Field field = Service.class.getDeclaredField("CONTRACTS");
+      field.setAccessible(true);
+      return (List<Class<?>>) field.get(null);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  static Stream<Class<? extends BusRecord>> recordTypes() {
+    return CODEC.types().stream();
+  }
+
+  /** Something else is on the wire before and after. */
+  private static <S, R> R overTheWire(MessageCodec<S, R> codec, S body) {
+    Buffer wire = Buffer.buffer("before");
+    codec.encodeToWire(wire, body);
+    wire.appendString("after");
+    return codec.decodeFromWire("before".length(), wire);
+  }
+
+  @ParameterizedTest
+  @MethodSource("recordTypes")
+  void everyRecordArrivesAsItWas(Class<? extends BusRecord> type) {
+    for (BusRecord sent : Samples.of(type)) {
+      assertThat(overTheWire(CODEC, sent)).isEqualTo(sent);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("recordTypes")
+  void everyRequestArrivesWithItsCall(Class<? extends BusRecord> type) {
+    for (BusRecord sent : Samples.of(type)) {
+      if (sent instanceof Request<?> request) {
+        for (Call.Merchant merchant : Arrays.asList(MERCHANT, null)) {
+          Envelope envelope = new Envelope(new Call("req-1", merchant, Long.MAX_VALUE), request);
+          assertThat(overTheWire(CODEC, envelope)).isEqualTo(envelope);
+        }
+      }
+    }
+  }
+
+  @Test
+  void everyContractHasRequestsAndEveryRequestTravels() {
+    for (Class<?> contract : CONTRACTS) {
+      assertThat(contract.getPermittedSubclasses())
+          .isNotEmpty()
+          .allMatch(request -> CODEC.types().contains(request));
+    }
+    assertThat(CODEC.types()).hasSizeGreaterThan(40);
+  }
+
+  static Stream<Class<?>> failureTypes() {
+    return Arrays.stream(Failure.class.getPermittedSubclasses());
+  }
+
+  @ParameterizedTest
+  @MethodSource("failureTypes")
+  void everyFailureArrivesAsItWas(Class<?> type) throws Exception {
+    MessageCodec<FailureException, FailureException> codec = failureCodec();
+    for (Object sent : Samples.of(type)) {
+      FailureException arrived = overTheWire(codec, new FailureException((Failure) sent));
+      assertThat(arrived.failure()).isEqualTo(sent);
+    }
+  }
+
+  @SuppressWarnings("unchecked")
+  private static MessageCodec<FailureException, FailureException> failureCodec()
+      throws ReflectiveOperationException {
+    for (Class<?> nested : RecordCodec.class.getDeclaredClasses()) {
+      if (MessageCodec.class.isAssignableFrom(nested)) {
+        Constructor<?> constructor = nested.getDeclaredConstructor();
+        constructor.setAccessible(true);
+        return (MessageCodec<FailureException, FailureException>) constructor.newInstance();
+      }
+    }
+    throw new AssertionError("no codec of failures");
+  }
+
+  @Test
+  void aRecordOfNoContractDoesNotTravel() {
+    assertThatThrownBy(() -> CODEC.encodeToWire(Buffer.buffer(), new Stranger("x")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("is in no contract");
+  }
+
+  @Test
+  void aTagThatIsNotOnTheListIsRefused() {
+    for (String tag : new String[] {"UsageMessages.Nothing", "java.lang.Runtime", ""}) {
+      Buffer wire = Buffer.buffer().appendByte((byte) 0);
+      wire.appendInt(tag.length()).appendString(tag).appendInt(2).appendString("{}");
+      assertThatThrownBy(() -> CODEC.decodeFromWire(0, wire))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("a record of an unknown type arrived");
+    }
+  }
+
+  @Test
+  void aFailureOfAnUnknownTypeIsRefused() throws Exception {
+    String json = "{\"type\":\"Bribed\",\"failure\":{}}";
+    Buffer wire = Buffer.buffer().appendInt(json.length()).appendString(json);
+    MessageCodec<?, FailureException> codec = failureCodec();
+
+    assertThatThrownBy(() -> codec.decodeFromWire(0, wire))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("a failure of an unknown type arrived");
+  }
+}

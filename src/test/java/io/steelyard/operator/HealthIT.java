@@ -1,0 +1,92 @@
+package io.steelyard.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.steelyard.support.Merchant;
+import io.steelyard.support.TestApp;
+import io.steelyard.support.TestApp.Answer;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What needs no token on the management port. */
+class HealthIT {
+  private static TestApp app;
+
+  @BeforeAll
+  static void start() {
+    app = TestApp.start();
+  }
+
+  @AfterAll
+  static void stop() {
+    app.close();
+  }
+
+  private static Answer get(String path) {
+    return app.management("GET", path).undocumented().send(200);
+  }
+
+  @Test
+  void theProcessIsLiveAndReady() {
+    assertThat(get("/health/live").object()).containsEntry("status", "up");
+    assertThat(get("/health/ready").object())
+        .isEqualTo(Map.of("status", "up", "database", "up", "serving", true));
+    assertThat(get("/health/ready").header("cache-control")).isEqualTo("no-store");
+  }
+
+  @Test
+  void theMetricsCountWhatTheServiceDoes() {
+    Merchant merchant = app.merchant("test", Merchant.CATALOG);
+    String customer = (String) merchant.createCustomer("one").get("id");
+    Map<String, Object> event = merchant.event(customer, "api.request", 1, "k");
+    merchant.post("/external/event", List.of(event, event));
+    merchant.call("GET", "/external/customers/none").send(404);
+
+    String metrics = get("/metrics").text();
+
+    assertThat(metrics)
+        .contains("# HELP steelyard_http_requests_seconds")
+        .contains("steelyard_ingest_accepted_total 1.0")
+        .contains("steelyard_ingest_duplicates_total 1.0")
+        .contains("steelyard_ingest_conflicts_total 0.0")
+        .contains("steelyard_ingest_buffered 0.0")
+        .contains("steelyard_ingest_flush_events_count")
+        .contains("steelyard_ingest_flush_time_seconds_count")
+        .contains("steelyard_http_refused_total 0.0")
+        .contains("steelyard_bus_refused_total{address=\"billing.customer\"} 0.0")
+        .contains("steelyard_gateway_retries_total")
+        .contains("jvm_memory_used_bytes")
+        .contains("vertx_");
+    assertThat(metrics.lines())
+        .anyMatch(
+            line ->
+                line.startsWith("steelyard_http_requests_seconds_count")
+                    && line.contains("route=\"/external/customers/{id}\"")
+                    && line.contains("status=\"404\""));
+  }
+
+  @Test
+  void noIdNoKeyAndNoPathOfARequestBecomesALabel() {
+    Merchant merchant = app.merchant("test", Merchant.CATALOG);
+    String customer = (String) merchant.createCustomer("the-one").get("id");
+    merchant.call("GET", "/external/customers/" + customer).send(200);
+    app.external("GET", "/a/path/of/my/own").undocumented().send(404);
+
+    assertThat(get("/metrics").text())
+        .doesNotContain(customer)
+        .doesNotContain(merchant.id())
+        .doesNotContain(merchant.key())
+        .doesNotContain("the-one")
+        .doesNotContain("/a/path/of/my/own");
+  }
+
+  @Test
+  void whatIsNotThereIsNotFound() {
+    assertThat(app.management("GET", "/external/customers").undocumented().send().status())
+        .isEqualTo(404);
+    assertThat(app.management("GET", "/health").undocumented().send().status()).isEqualTo(404);
+  }
+}
