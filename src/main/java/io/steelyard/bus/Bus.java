@@ -55,6 +55,7 @@ public final class Bus {
 
   private static Failure timedOut() {
     return new Failure.TimedOut(
-        "No answer in time. Whether the request took effect is unknown; repeat it.");
+        "No answer in time. Whether the request took effect is unknown: read before repeating it."
+            + " Events and upserts of customers may be repeated safely.");
   }
 }

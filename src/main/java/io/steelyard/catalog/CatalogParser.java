@@ -1,6 +1,5 @@
 package io.steelyard.catalog;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
@@ -31,12 +30,13 @@ import java.util.regex.Pattern;
 import org.yaml.snakeyaml.LoaderOptions;
 
 /**
- * Reads a catalogue from JSON or YAML. Of YAML only what JSON also has is taken: no aliases, no
- * tags, one document; a plain scalar is a number only where JSON would have one, so that {@code
- * 010} and {@code 2024-01-01} stay text. Either way the result is a tree of maps, lists, text,
- * exact decimals, booleans and nulls.
+ * Reads a catalogue from YAML, and makes a document of a tree from there or from JSON. Of YAML only
+ * what JSON also has is taken: no aliases, no tags, one document; a plain scalar is a number only
+ * where JSON would have one, so that {@code 010} and {@code 2024-01-01} stay text. The result is a
+ * tree of maps, lists, text, exact decimals, booleans and nulls.
  */
 public final class CatalogParser {
+  private static final String MALFORMED = "malformed_yaml";
   private static final int DEPTH_MAX = 64;
   private static final int TEXT_CHARS_MAX = 8192;
   private static final int NUMBER_CHARS_MAX = 256;
@@ -51,8 +51,6 @@ public final class CatalogParser {
           .maxNameLength(TEXT_CHARS_MAX)
           .maxNumberLength(NUMBER_CHARS_MAX)
           .build();
-  private static final JsonFactory JSON =
-      JsonFactory.builder().streamReadConstraints(CONSTRAINTS).build();
   private static final YAMLFactory YAML =
       YAMLFactory.builder()
           .streamReadConstraints(CONSTRAINTS)
@@ -64,25 +62,27 @@ public final class CatalogParser {
   private static final ObjectMapper STRICT = strict();
 
   private final JsonParser in;
-  private final String code;
 
-  private CatalogParser(JsonParser in, String code) {
+  private CatalogParser(JsonParser in) {
     this.in = in;
-    this.code = code;
-  }
-
-  /**
-   * @throws FailureException with code {@code malformed_json}
-   */
-  public static Object json(String text) {
-    return tree(JSON, text, "malformed_json");
   }
 
   /**
    * @throws FailureException with code {@code malformed_yaml}
    */
   public static Object yaml(String text) {
-    return tree(YAML, text, "malformed_yaml");
+    try (JsonParser in = YAML.createParser(text)) {
+      return new CatalogParser(in).whole();
+    } catch (JsonProcessingException e) {
+      String where =
+          e.getLocation() == null
+              ? ""
+              : " at line %d, column %d"
+                  .formatted(e.getLocation().getLineNr(), e.getLocation().getColumnNr());
+      throw Failure.invalid("", MALFORMED, "cannot be read" + where).asException();
+    } catch (IOException e) {
+      throw Failure.invalid("", MALFORMED, "cannot be read").asException();
+    }
   }
 
   /**
@@ -149,21 +149,6 @@ public final class CatalogParser {
     options.setNestingDepthLimit(DEPTH_MAX);
     options.setMaxAliasesForCollections(0);
     return options;
-  }
-
-  private static Object tree(JsonFactory format, String text, String code) {
-    try (JsonParser in = format.createParser(text)) {
-      return new CatalogParser(in, code).whole();
-    } catch (JsonProcessingException e) {
-      String where =
-          e.getLocation() == null
-              ? ""
-              : " at line %d, column %d"
-                  .formatted(e.getLocation().getLineNr(), e.getLocation().getColumnNr());
-      throw Failure.invalid("", code, "cannot be read" + where).asException();
-    } catch (IOException e) {
-      throw Failure.invalid("", code, "cannot be read").asException();
-    }
   }
 
   private Object whole() throws IOException {
@@ -256,6 +241,6 @@ public final class CatalogParser {
   }
 
   private FailureException malformed(String at, String message) {
-    return Failure.invalid(at, code, message).asException();
+    return Failure.invalid(at, MALFORMED, message).asException();
   }
 }

@@ -47,6 +47,7 @@ public record Config(
    * @param url {@code postgresql://user:password@host:port/db}; unset means embedded
    * @param dataDir where the embedded database keeps its data between runs
    * @param port of the embedded database; 0 takes a free one
+   * @param controlPoolSize connections for knowing callers and readiness
    */
   public record Database(
       @Unset @Secret String url,
@@ -54,6 +55,7 @@ public record Config(
       @Range(min = 0, max = 65535) int port,
       @OneOf({"none"}) String distribution,
       @Range(min = 1, max = 1000) int apiPoolSize,
+      @Range(min = 1, max = 1000) int controlPoolSize,
       @Range(min = 1, max = 1000) int ingestPoolSize,
       @Range(min = 1, max = 1000) int aggregationPoolSize,
       @Range(min = 1, max = 1_000_000) int poolWaitQueueMax,

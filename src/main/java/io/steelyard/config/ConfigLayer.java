@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -86,7 +87,7 @@ record ConfigLayer(Map<String, Object> values) {
   static ConfigLayer ofProperties(Properties properties) {
     Map<String, Object> values = new LinkedHashMap<>();
     for (String prefix : List.of("", PROPERTY_PREFIX)) {
-      for (String property : new java.util.TreeSet<>(properties.stringPropertyNames())) {
+      for (String property : new TreeSet<>(properties.stringPropertyNames())) {
         if (property.startsWith(prefix)) {
           ConfigKey key = KEYS.get(property.substring(prefix.length()));
           if (key != null) {

@@ -61,12 +61,12 @@ public final class CreditStore {
              k.custom_pricing_unit_id, u.display_name, k.invoice_id, i.vanity_id,
              s.billing_cadence, p.name AS plan_name
         FROM credit_transaction t
-        JOIN allocation_block k ON k.id = t.allocation_block_id
-        JOIN custom_pricing_unit u ON u.id = k.custom_pricing_unit_id
-        LEFT JOIN billable b ON b.id = t.billable_id
-        LEFT JOIN invoice i ON i.id = k.invoice_id
-        LEFT JOIN subscription s ON s.id = k.subscription_id
-        LEFT JOIN plan p ON p.id = s.plan_id
+        JOIN allocation_block k ON k.merchant_id = $1 AND k.id = t.allocation_block_id
+        JOIN custom_pricing_unit u ON u.merchant_id = $1 AND u.id = k.custom_pricing_unit_id
+        LEFT JOIN billable b ON b.merchant_id = $1 AND b.id = t.billable_id
+        LEFT JOIN invoice i ON i.merchant_id = $1 AND i.id = k.invoice_id
+        LEFT JOIN subscription s ON s.merchant_id = $1 AND s.id = k.subscription_id
+        LEFT JOIN plan p ON p.merchant_id = $1 AND p.id = s.plan_id
        WHERE t.merchant_id = $1 AND t.customer_id = $2
        ORDER BY t.created_at %1$s, t.id %1$s
        LIMIT $3 OFFSET $4
@@ -85,7 +85,7 @@ public final class CreditStore {
       WITH current_period AS (
         SELECT p.period_start
           FROM subscription_period p
-          JOIN subscription s ON s.id = p.subscription_id
+          JOIN subscription s ON s.merchant_id = p.merchant_id AND s.id = p.subscription_id
          WHERE p.merchant_id = $1 AND p.customer_id = $2
            AND p.period_start <= $4 AND p.period_end > $4 AND s.status = 'active'
          ORDER BY p.period_end LIMIT 1
@@ -95,7 +95,8 @@ public final class CreditStore {
                                                   '-infinity')
                   THEN b.amount - b.remaining
                   ELSE coalesce((SELECT -sum(t.amount) FROM credit_transaction t
-                                  WHERE t.allocation_block_id = b.id
+                                  WHERE t.merchant_id = $1
+                                    AND t.allocation_block_id = b.id
                                     AND t.type IN ('usage', 'reversal')
                                     AND t.created_at >= (SELECT period_start FROM current_period)),
                                 0)

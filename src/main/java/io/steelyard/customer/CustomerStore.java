@@ -19,7 +19,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -146,9 +145,6 @@ final class CustomerStore {
 
   private static final List<String> FILTERS =
       List.of("externalId", "ledgerAId", "cardGatewayId", "email", "name");
-
-  /** Fields a customer list can be ordered by. */
-  static final Set<String> ORDER_FIELDS = ORDER_COLUMNS.keySet();
 
   private static String parameters(int first) {
     return IntStream.range(0, COLUMNS.size())

@@ -23,6 +23,7 @@ import io.steelyard.db.StoreVerticle;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlClient;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -71,7 +72,7 @@ public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
   }
 
   private static List<Failure.Fault> repeated(List<CustomerInput> inputs) {
-    List<Failure.Fault> faults = new java.util.ArrayList<>();
+    List<Failure.Fault> faults = new ArrayList<>();
     Map<String, Integer> first = new HashMap<>();
     for (int i = 0; i < inputs.size(); i++) {
       Integer earlier = first.putIfAbsent(inputs.get(i).externalId(), i);

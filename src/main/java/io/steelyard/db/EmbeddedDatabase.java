@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -121,7 +122,7 @@ public final class EmbeddedDatabase {
       throw new StartFailure("cannot create the embedded database: " + outcome.reason());
     }
     Files.deleteIfExists(cluster);
-    Files.move(unfinished, cluster, java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+    Files.move(unfinished, cluster, StandardCopyOption.ATOMIC_MOVE);
     directory.flushEntries();
   }
 
@@ -154,7 +155,11 @@ public final class EmbeddedDatabase {
     settings.put("port", Integer.toString(port));
     settings.put("listen_addresses", HOST);
     settings.put("unix_socket_directories", "");
-    int pools = config.apiPoolSize() + config.ingestPoolSize() + config.aggregationPoolSize();
+    int pools =
+        config.apiPoolSize()
+            + config.controlPoolSize()
+            + config.ingestPoolSize()
+            + config.aggregationPoolSize();
     settings.put("max_connections", Integer.toString(pools + CONNECTIONS_BESIDE_POOLS));
     // Errors reach the service, which logs the unexpected ones; here they would only fill the disk.
     settings.put("log_min_messages", "log");

@@ -34,6 +34,11 @@ public final class Pools {
     return pool(vertx, "api", config.apiPoolSize(), config.statementTimeoutMs());
   }
 
+  /** For knowing callers and readiness, both short, however busy the other pools are. */
+  public Pool control(Vertx vertx) {
+    return pool(vertx, "control", config.controlPoolSize(), config.statementTimeoutMs());
+  }
+
   /** For storing events only, so that nothing else can hold it up. */
   public Pool ingest(Vertx vertx) {
     return pool(vertx, "ingest", config.ingestPoolSize(), config.statementTimeoutMs());

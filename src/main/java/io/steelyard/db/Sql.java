@@ -10,6 +10,8 @@ import java.util.UUID;
 
 /** Conversions between the database's types and ours. */
 public final class Sql {
+  private static final UUID NO_ROW = new UUID(0, 0);
+
   private Sql() {}
 
   /** A timestamptz parameter; null stays null. */
@@ -32,5 +34,10 @@ public final class Sql {
   /** The UUID that {@code text} spells as an id of this kind, or null, which matches no row. */
   public static UUID uuid(IdKind kind, String text) {
     return Id.parse(kind, text).map(Id::uuid).orElse(null);
+  }
+
+  /** As {@link #uuid}, for a filter where null means any: what is no id is one that no row has. */
+  public static UUID filter(IdKind kind, String text) {
+    return text == null ? null : Id.parse(kind, text).map(Id::uuid).orElse(NO_ROW);
   }
 }

@@ -4,7 +4,9 @@ import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.vertx.core.VertxException;
 import io.vertx.pgclient.PgException;
+import io.vertx.sqlclient.ClosedConnectionException;
 import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 
@@ -31,7 +33,7 @@ public final class SqlFailures {
     }
     if (error instanceof IOException
         || error instanceof TimeoutException
-        || error instanceof java.nio.channels.ClosedChannelException
+        || error instanceof ClosedChannelException
         || isConnectionLoss(error, message)) {
       return Failure.databaseDown();
     }
@@ -39,7 +41,7 @@ public final class SqlFailures {
   }
 
   private static boolean isConnectionLoss(Throwable error, String message) {
-    return error instanceof io.vertx.sqlclient.ClosedConnectionException
+    return error instanceof ClosedConnectionException
         || (error instanceof VertxException && message.contains("onnection"))
         || message.contains("Pool closed")
         || message.contains("Timeout waiting for connection");
@@ -54,17 +56,12 @@ public final class SqlFailures {
     return switch (state.length() < 2 ? "" : state.substring(0, 2)) {
       // connection lost, operator intervention, out of resources (disk full, too many clients)
       case "08", "57", "53", "58" -> Failure.databaseDown();
+      // credentials or database changed under the running service: whoever changed them undoes it
+      case "28", "3D" -> Failure.databaseDown();
       case "25" -> Failure.databaseDown(); // read-only: a standby while a failover goes on
       case "40", "55" ->
           new Failure.Unavailable("contention", "The request met a concurrent one. Try again.", 1);
       default -> new Failure.Unexpected();
     };
-  }
-
-  /** Whether {@code error} is the violation of the unique constraint {@code name}. */
-  public static boolean violates(Throwable error, String name) {
-    return error instanceof PgException pg
-        && "23505".equals(pg.getSqlState())
-        && name.equals(pg.getConstraint());
   }
 }

@@ -18,6 +18,10 @@ import java.util.Set;
 /** A card gateway that speaks Stripe's REST protocol. */
 final class HttpGateway implements CardGateway {
   private static final int MESSAGE_CHARS_MAX = 200;
+
+  /** As long as a customer's cardGatewayId may be. */
+  private static final int CUSTOMER_ID_CHARS_MAX = 512;
+
   private static final Set<String> STATUSES = Set.of("open", "complete", "expired");
   private static final Set<String> MODES = Set.of("setup");
   private static final Set<String> PAYMENT_STATUSES =
@@ -138,7 +142,11 @@ final class HttpGateway implements CardGateway {
   }
 
   private static String customerId(JsonNode body) throws UnusableAnswer {
-    return text(body, "id");
+    String id = text(body, "id");
+    if (id.codePointCount(0, id.length()) > CUSTOMER_ID_CHARS_MAX) {
+      throw new UnusableAnswer("id");
+    }
+    return id;
   }
 
   private static CheckoutSession session(JsonNode body) throws UnusableAnswer {

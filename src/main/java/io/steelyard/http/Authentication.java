@@ -5,6 +5,7 @@ import io.steelyard.bus.Bus;
 import io.steelyard.bus.Call;
 import io.steelyard.config.Config;
 import io.steelyard.domain.KeyType;
+import io.steelyard.merchant.ApiKeys;
 import io.steelyard.merchant.MerchantMessages.Authenticate;
 import io.steelyard.merchant.MerchantMessages.Authenticated;
 import io.steelyard.web.Gate;
@@ -13,9 +14,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerRequest;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,11 +24,12 @@ import java.util.Map;
  * asking again, and forgotten at once when its revocation is broadcast.
  */
 final class Authentication implements Gate {
-  private static final int KEY_CHARS_MAX = 256;
-
   private final Bus bus;
   private final Config config;
   private final Map<ByteBuffer, Known> cache;
+
+  /** Lookups under way; no more than requests in flight, which are bounded. */
+  private final Map<ByteBuffer, Future<Authenticated>> pending = new HashMap<>();
 
   private record Known(Authenticated key, long readAtNanos) {}
 
@@ -56,26 +56,40 @@ final class Authentication implements Gate {
   @Override
   public Future<Call> admit(HttpServerRequest request, String requestId) {
     List<String> keys = request.headers().getAll("x-api-key");
-    if (keys.size() != 1 || keys.get(0).isEmpty() || keys.get(0).length() > KEY_CHARS_MAX) {
+    if (keys.size() != 1 || !ApiKeys.hasForm(keys.get(0))) {
       return unauthenticated();
     }
-    byte[] hash = sha256(keys.get(0));
+    byte[] hash = ApiKeys.hash(keys.get(0));
     ByteBuffer cacheKey = ByteBuffer.wrap(hash);
     Known known = cache.get(cacheKey);
     if (known != null && isFresh(known)) {
       return admit(known.key(), requestId);
     }
-    Call call = call(requestId, null);
-    return bus.ask(new Authenticate(hash), call)
+    return lookUp(hash, cacheKey, requestId)
         .compose(
-            answer -> {
-              if (answer.merchant() == null) {
-                cache.remove(cacheKey);
-                return unauthenticated();
-              }
-              cache.put(cacheKey, new Known(answer, System.nanoTime()));
-              return admit(answer, requestId);
-            });
+            answer -> answer.merchant() == null ? unauthenticated() : admit(answer, requestId));
+  }
+
+  /** One question at a time for one key, whose answer is for all who wait. */
+  private Future<Authenticated> lookUp(byte[] hash, ByteBuffer cacheKey, String requestId) {
+    Future<Authenticated> asked = pending.get(cacheKey);
+    if (asked != null) {
+      return asked;
+    }
+    Future<Authenticated> asking = bus.ask(new Authenticate(hash), call(requestId, null));
+    pending.put(cacheKey, asking);
+    return asking.onComplete(
+        outcome -> {
+          pending.remove(cacheKey);
+          if (outcome.failed()) {
+            return;
+          }
+          if (outcome.result().merchant() == null) {
+            cache.remove(cacheKey);
+          } else {
+            cache.put(cacheKey, new Known(outcome.result(), System.nanoTime()));
+          }
+        });
   }
 
   private boolean isFresh(Known known) {
@@ -99,13 +113,5 @@ final class Authentication implements Gate {
     return Refusal.closing(401, "unauthenticated", "A valid x-api-key header is required.")
         .with("www-authenticate", "ApiKey")
         .failed();
-  }
-
-  private static byte[] sha256(String key) {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException(e); // every JVM has it
-    }
   }
 }

@@ -111,20 +111,20 @@ final class SubscriptionRoutes {
   }
 
   private Future<Answer> cancel(Exchange exchange) {
-    String customer = externalCustomerId(exchange);
+    String customer = externalCustomerId("CancelBody", exchange);
     return bus.ask(new CancelSubscription(exchange.path("id"), customer), exchange.call())
         .map(Answer::ok);
   }
 
   private Future<Answer> renew(Exchange exchange) {
-    String customer = externalCustomerId(exchange);
+    String customer = externalCustomerId("RenewBody", exchange);
     return bus.ask(new RenewSubscription(exchange.path("id"), customer), exchange.call())
         .map(Answer::ok);
   }
 
-  private String externalCustomerId(Exchange exchange) {
+  private String externalCustomerId(String schema, Exchange exchange) {
     exchange.query().check();
-    Bodies.check(schemas.check("CancelBody", exchange.tree()));
+    Bodies.check(schemas.check(schema, exchange.tree()));
     return Bodies.text(Bodies.object(exchange.tree()), "externalCustomerId");
   }
 

@@ -1,5 +1,6 @@
 package io.steelyard.invoice;
 
+import io.steelyard.db.Ids;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.BillingMode;
 import io.steelyard.domain.Id;
@@ -86,8 +87,8 @@ public final class InvoiceStore {
              p.rules::text AS rules, p.price_type, b.id AS billable_id, b.show_on_invoice,
              b.hidden, b.single_unit_label, b.multiple_unit_label
         FROM invoice_line_item l
-        JOIN price p ON p.id = l.price_id
-        LEFT JOIN billable b ON b.id = p.billable_id
+        JOIN price p ON p.merchant_id = l.merchant_id AND p.id = l.price_id
+        LEFT JOIN billable b ON b.merchant_id = p.merchant_id AND b.id = p.billable_id
        WHERE l.merchant_id = $1 AND l.invoice_id = $2
        ORDER BY l.position
       """;
@@ -112,9 +113,6 @@ public final class InvoiceStore {
           "status", "status",
           "updatedAt", "updated_at",
           "vanityId", "vanity_id");
-
-  /** Fields an invoice list can be ordered by. */
-  public static final java.util.Set<String> ORDER_FIELDS = ORDER_COLUMNS.keySet();
 
   /**
    * An invoice to be, without its number.
@@ -196,7 +194,7 @@ public final class InvoiceStore {
     for (NewInvoice invoice : invoices) {
       int position = 0;
       for (InvoiceLine line : invoice.lines()) {
-        ids.add(io.steelyard.db.Ids.nextUuid());
+        ids.add(Ids.nextUuid());
         invoiceIds.add(invoice.id().uuid());
         positions.add(position++);
         lines.add(line);

@@ -16,13 +16,9 @@ import io.steelyard.invoice.InvoiceMessages.ListInvoices;
 import io.steelyard.invoice.InvoiceStore.Filter;
 import io.vertx.core.Future;
 import java.util.List;
-import java.util.UUID;
 
 /** Answers for invoices. */
 public final class InvoiceVerticle extends StoreVerticle<InvoiceMessages<?>> {
-  /** A UUID no row has, for a filter whose text is no id at all. */
-  private static final UUID NO_ROW = new UUID(0, 0);
-
   private final InvoiceStore store = new InvoiceStore();
 
   public InvoiceVerticle(Settings settings, Pools pools) {
@@ -50,8 +46,8 @@ public final class InvoiceVerticle extends StoreVerticle<InvoiceMessages<?>> {
   private Future<InvoicePage> list(ListInvoices list, Call call) {
     Filter filter =
         new Filter(
-            filterId(IdKind.CUSTOMER, list.filters().get("customerId")),
-            filterId(IdKind.SUBSCRIPTION, list.filters().get("subscriptionId")),
+            Sql.filter(IdKind.CUSTOMER, list.filters().get("customerId")),
+            Sql.filter(IdKind.SUBSCRIPTION, list.filters().get("subscriptionId")),
             list.filters().get("status"));
     return store
         .count(pool, call.merchantId(), filter)
@@ -64,13 +60,5 @@ public final class InvoiceVerticle extends StoreVerticle<InvoiceMessages<?>> {
 
   private static InvoicePage page(List<InvoiceView> page, long count, ListInvoices list) {
     return new InvoicePage(page, count, list.paging().pages(count), list.paging().page());
-  }
-
-  private static UUID filterId(IdKind kind, String text) {
-    if (text == null) {
-      return null;
-    }
-    UUID uuid = Sql.uuid(kind, text);
-    return uuid == null ? NO_ROW : uuid;
   }
 }

@@ -1,14 +1,17 @@
 package io.steelyard.json;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
 /**
  * Strict UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF, and no byte
  * order mark. JSON parsers let some of these through.
  */
 public final class Utf8 {
   private static final long HIGH_BITS = 0x8080808080808080L;
-  private static final java.lang.invoke.VarHandle LONGS =
-      java.lang.invoke.MethodHandles.byteArrayViewVarHandle(
-          long[].class, java.nio.ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle LONGS =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
   private Utf8() {}
 

@@ -7,8 +7,12 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
+import java.util.regex.Pattern;
 
-/** Makes API keys, such as {@code sk_live_} and 43 characters that carry 256 random bits. */
+/**
+ * Makes and recognises API keys, such as {@code sk_live_} and 43 characters that carry 256 random
+ * bits.
+ */
 public final class ApiKeys {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final String ALPHABET =
@@ -16,6 +20,9 @@ public final class ApiKeys {
   private static final BigInteger BASE = BigInteger.valueOf(ALPHABET.length());
   private static final int RANDOM_BYTES = 32;
   private static final int RANDOM_CHARS = 43; // 62^43 is the first power above 2^256
+
+  private static final Pattern FORM =
+      Pattern.compile("[sp]k_(live|test)_[0-9A-Za-z]{" + RANDOM_CHARS + "}");
 
   private ApiKeys() {}
 
@@ -40,6 +47,11 @@ public final class ApiKeys {
       rest = parts[0];
     }
     return new String(text);
+  }
+
+  /** Whether a text could be a key at all; no other is worth a question to the database. */
+  public static boolean hasForm(String text) {
+    return FORM.matcher(text).matches();
   }
 
   /** SHA-256 of the key as sent: what is stored, and what it is looked up by. */

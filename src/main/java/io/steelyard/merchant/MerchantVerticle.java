@@ -30,6 +30,7 @@ import io.steelyard.merchant.MerchantMessages.SetClock;
 import io.steelyard.merchant.MerchantStore.NewKey;
 import io.steelyard.merchant.MerchantStore.StoredKey;
 import io.vertx.core.Future;
+import io.vertx.sqlclient.Pool;
 import java.security.MessageDigest;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -43,12 +44,28 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
 
   private static final ZoneId UTC = ZoneId.of("UTC");
 
+  private final Pools pools;
   private final MerchantClock clock;
   private final MerchantStore store = new MerchantStore();
 
+  /** For what every request waits for. */
+  private Pool control;
+
   public MerchantVerticle(Settings settings, Pools pools, MerchantClock clock) {
     super(Address.MERCHANT, settings, pools);
+    this.pools = pools;
     this.clock = clock;
+  }
+
+  @Override
+  protected Future<?> open() {
+    control = pools.control(vertx);
+    return super.open();
+  }
+
+  @Override
+  protected Future<?> close() {
+    return control.close().eventually(super::close);
   }
 
   @Override
@@ -95,7 +112,7 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
       return FailureException.failed(Failure.notFound("merchant"));
     }
     return store
-        .merchant(pool, id)
+        .merchant(control, id)
         .compose(
             found ->
                 found.isPresent()
@@ -133,7 +150,7 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
 
   private Future<Authenticated> authenticate(byte[] hash) {
     return store
-        .keyByHash(pool, hash)
+        .keyByHash(control, hash)
         .map(
             found ->
                 found

@@ -13,6 +13,7 @@ import io.steelyard.web.Bodies;
 import io.steelyard.web.Endpoint;
 import io.steelyard.web.Exchange;
 import io.vertx.core.Future;
+import io.vertx.core.http.HttpMethod;
 import java.util.List;
 import java.util.Map;
 
@@ -35,7 +36,7 @@ final class GatewayRoutes {
         Endpoint.put(CONNECTION, this::connect),
         Endpoint.delete(CONNECTION, this::disconnect),
         new Endpoint(
-            io.vertx.core.http.HttpMethod.POST,
+            HttpMethod.POST,
             "/operator/merchants/{id}/sandbox/checkout-sessions/{sessionId}/complete",
             Endpoint.Body.NONE,
             this::complete));

@@ -51,7 +51,7 @@ public final class ManagementVerticle extends VerticleBase {
 
   @Override
   public Future<?> start() {
-    pool = pools.api(vertx);
+    pool = pools.control(vertx);
     Router router = Router.router(vertx);
     new HealthRoutes(vertx, pool, serving, metrics).mount(router);
     Schemas document = Schemas.operator();

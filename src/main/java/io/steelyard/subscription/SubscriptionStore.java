@@ -22,10 +22,10 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 
@@ -77,7 +77,7 @@ public final class SubscriptionStore {
   private static final String EXTERNAL_CUSTOMER_ID =
       """
       SELECT c.external_id FROM customer c
-        JOIN subscription s ON s.customer_id = c.id
+        JOIN subscription s ON s.merchant_id = c.merchant_id AND s.customer_id = c.id
        WHERE s.merchant_id = $1 AND s.id = $2
       """;
 
@@ -149,11 +149,11 @@ public final class SubscriptionStore {
            FOR UPDATE SKIP LOCKED
       ), ended AS (
         UPDATE subscription s SET status = 'ended', updated_at = $2
-          FROM due WHERE s.id = due.id
+          FROM due WHERE s.merchant_id = $1 AND s.id = due.id
       RETURNING s.id
       ), closed AS (
         UPDATE billable_access a SET access = false, updated_at = $2
-          FROM ended WHERE a.subscription_id = ended.id
+          FROM ended WHERE a.merchant_id = $1 AND a.subscription_id = ended.id
       )
       SELECT count(*) FROM ended
       """;
@@ -200,16 +200,13 @@ public final class SubscriptionStore {
           "status", "status",
           "updatedAt", "updated_at");
 
-  /** Fields a subscription list can be ordered by. */
-  public static final Set<String> ORDER_FIELDS = ORDER_COLUMNS.keySet();
-
   /** Null means any, for the status: all but deleted ones. */
   public record Filter(UUID customerId, UUID id, UUID planId, SubscriptionStatus status) {
     String[] statuses() {
       if (status != null) {
         return new String[] {status.wire()};
       }
-      return java.util.Arrays.stream(SubscriptionStatus.values())
+      return Arrays.stream(SubscriptionStatus.values())
           .filter(each -> each != SubscriptionStatus.DELETED)
           .map(SubscriptionStatus::wire)
           .toArray(String[]::new);

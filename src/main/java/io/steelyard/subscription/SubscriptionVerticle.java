@@ -39,9 +39,6 @@ import java.util.UUID;
 
 /** Answers for subscriptions: creation in bulk, reading, and the changes a caller may ask for. */
 public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessages<?>> {
-  /** A UUID no row has, for a filter whose text is no id at all. */
-  private static final UUID NO_ROW = new UUID(0, 0);
-
   private final MerchantClock clock;
   private final SubscriptionStore store = new SubscriptionStore();
   private final CatalogStore catalog = new CatalogStore();
@@ -100,9 +97,9 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
     Map<String, String> filters = list.filters();
     Filter filter =
         new Filter(
-            filterId(IdKind.CUSTOMER, filters.get("customerId")),
-            filterId(IdKind.SUBSCRIPTION, filters.get("id")),
-            filterId(IdKind.PLAN, filters.get("planId")),
+            Sql.filter(IdKind.CUSTOMER, filters.get("customerId")),
+            Sql.filter(IdKind.SUBSCRIPTION, filters.get("id")),
+            Sql.filter(IdKind.PLAN, filters.get("planId")),
             WireName.parseNullable(SubscriptionStatus.class, filters.get("status")));
     return store
         .count(pool, call.merchantId(), filter)
@@ -114,14 +111,6 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
                         page ->
                             new SubscriptionPage(
                                 page, count, list.paging().pages(count), list.paging().page())));
-  }
-
-  private static UUID filterId(IdKind kind, String text) {
-    if (text == null) {
-      return null;
-    }
-    UUID uuid = Sql.uuid(kind, text);
-    return uuid == null ? NO_ROW : uuid;
   }
 
   /** An active one ends with its current period; one that has not begun is deleted. */

@@ -53,7 +53,7 @@ final class UsageStore {
              p.period_start, p.period_end, p.ready_until, p.opened_at, s.billing_cadence, m.clock_now,
              s.start_date, s.end_date
       FROM subscription_period p
-      JOIN subscription s ON s.id = p.subscription_id
+      JOIN subscription s ON s.merchant_id = p.merchant_id AND s.id = p.subscription_id
       JOIN merchant m ON m.id = p.merchant_id
       """;
 

@@ -35,6 +35,9 @@ import org.slf4j.LoggerFactory;
 public final class Api {
   private static final Logger LOG = LoggerFactory.getLogger(Api.class);
 
+  /** In place of a status: the client left before there was an answer. */
+  private static final int GONE = 0;
+
   private final Config config;
   private final Gate gate;
   private final MeterRegistry metrics;
@@ -80,15 +83,8 @@ public final class Api {
 
   /** Ends every router: what nothing matched is 404, what broke is 500. */
   public static void finish(Router router) {
-    router
-        .route()
-        .last()
-        .handler(
-            routing ->
-                Problems.respond(
-                    routing.request(),
-                    requestId(routing.request()),
-                    Refusal.of(404, "route_not_found", "There is nothing at this path.")));
+    router.route().last().handler(Api::refusePath);
+    router.errorHandler(404, Api::refusePath); // of a target that is no path, such as *
     router.errorHandler(
         500,
         routing ->
@@ -100,6 +96,13 @@ public final class Api {
                 routing.request(),
                 requestId(routing.request()),
                 Refusal.closing(400, "malformed_request", "The request cannot be read.")));
+  }
+
+  private static void refusePath(RoutingContext routing) {
+    Problems.respond(
+        routing.request(),
+        requestId(routing.request()),
+        Refusal.of(404, "route_not_found", "There is nothing at this path."));
   }
 
   /** An endpoint as mounted, with a timer for each status it has answered. */
@@ -143,12 +146,17 @@ public final class Api {
         .onComplete(
             outcome -> {
               inFlight--;
+              boolean gone = request.response().closed();
               if (outcome.succeeded()) {
                 send(request.response(), outcome.result());
               } else {
                 Problems.respond(request, requestId, outcome.cause());
+                if (!(outcome.cause() instanceof Refusal refusal && refusal.isClosing())) {
+                  bodies.discard(request);
+                }
               }
-              observe(served, request.response().getStatusCode(), startedAt, requestId);
+              int status = gone ? GONE : request.response().getStatusCode();
+              observe(served, status, startedAt, requestId);
             });
   }
 
@@ -235,7 +243,7 @@ public final class Api {
                     .description("Requests by route and status")
                     .tag("method", endpoint.method().name())
                     .tag("route", endpoint.path())
-                    .tag("status", Integer.toString(each))
+                    .tag("status", each == GONE ? "gone" : Integer.toString(each))
                     .register(metrics))
         .record(nanos, TimeUnit.NANOSECONDS);
     LOG.debug("{} {} {} {}", requestId, endpoint.method(), endpoint.path(), status);

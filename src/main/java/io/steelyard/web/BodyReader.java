@@ -6,6 +6,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
@@ -44,6 +45,27 @@ final class BodyReader {
     }
     Future<Buffer> sent = collect(request);
     return gzip ? sent.compose(this::inflate) : sent;
+  }
+
+  /**
+   * Drops what is left of a body that nobody wants, so that the connection's next request is seen.
+   * What exceeds the limits of a wanted body ends the connection.
+   */
+  void discard(HttpServerRequest request) {
+    if (request.isEnded() || request.response().closed()) {
+      return;
+    }
+    AtomicLong left = new AtomicLong(bytesMax);
+    long timer = vertx.setTimer(timeoutMs, fired -> request.connection().close());
+    request.handler(
+        chunk -> {
+          if (left.addAndGet(-chunk.length()) < 0) {
+            request.connection().close();
+          }
+        });
+    request.exceptionHandler(error -> vertx.cancelTimer(timer));
+    request.endHandler(end -> vertx.cancelTimer(timer));
+    request.resume();
   }
 
   private static long declaredLength(HttpServerRequest request) {

@@ -4,6 +4,7 @@ import io.steelyard.bus.Failure;
 import io.steelyard.bus.Failure.Fault;
 import io.steelyard.bus.FailureException;
 import io.steelyard.json.Json;
+import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
@@ -91,8 +92,7 @@ public final class Problems {
     response.putHeader("retry-after", Integer.toString(seconds));
   }
 
-  private static io.vertx.core.Future<Void> send(
-      HttpServerResponse response, int status, Buffer body) {
+  private static Future<Void> send(HttpServerResponse response, int status, Buffer body) {
     return response
         .setStatusCode(status)
         .putHeader("content-type", "application/problem+json")

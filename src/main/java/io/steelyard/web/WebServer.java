@@ -1,5 +1,7 @@
 package io.steelyard.web;
 
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.steelyard.config.Config;
 import io.steelyard.db.Ids;
 import io.vertx.core.Future;
@@ -133,9 +135,9 @@ public final class WebServer {
     Throwable cause = request.decoderResult().cause();
     String requestId = begin(request);
     Refusal refusal =
-        cause instanceof io.netty.handler.codec.http.TooLongHttpHeaderException
+        cause instanceof TooLongHttpHeaderException
             ? Refusal.closing(431, "headers_too_large", "The headers are too large.")
-            : cause instanceof io.netty.handler.codec.http.TooLongHttpLineException
+            : cause instanceof TooLongHttpLineException
                 ? Refusal.closing(414, "uri_too_long", "The request line is too long.")
                 : Refusal.closing(400, "malformed_request", "The request cannot be read.");
     Problems.respond(request, requestId, refusal);

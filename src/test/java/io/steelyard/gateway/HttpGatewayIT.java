@@ -244,6 +244,15 @@ class HttpGatewayIT {
         .hasSizeGreaterThan("customer:1:".length());
   }
 
+  @Test
+  void customerIdThatIsTooLongToKeepIsUnavailable() {
+    server.then(200, "{\"id\":\"" + "c".repeat(513) + "\"}");
+
+    Failure failure = failure(gateway(10_000).createCustomer(DETAILS, "k"));
+
+    assertThat(failure.code()).isEqualTo("gateway_unavailable");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {

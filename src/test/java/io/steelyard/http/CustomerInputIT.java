@@ -7,6 +7,7 @@ import io.steelyard.support.Merchant;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -87,6 +88,24 @@ class CustomerInputIT {
 
     assertThat(refusedFaults(emptyBody + "}")).containsExactlyInAnyOrderElementsOf(empty);
     assertThat(refusedFaults(longBody + "}")).containsExactlyInAnyOrderElementsOf(tooLong);
+  }
+
+  @Test
+  void textThatIsIndexedHasUpTo512CharactersOfAnyKind() {
+    String most = "\ud83e\udd84".repeat(512);
+    Map<String, String> body = new HashMap<>();
+    for (String field : List.of("externalId", "name", "ledgerAId", "cardGatewayId", "ledgerBId")) {
+      body.put(field, most);
+    }
+    Merchant another = app.merchant("live", null);
+    another.call("POST", "/external/customers").json(body).send(201);
+    another.call("POST", "/external/customers/upsert/bulk").json(List.of(body)).send(200);
+
+    body.replaceAll((field, text) -> text + "x");
+
+    assertThat(another.call("POST", "/external/customers").json(body).send(400).faults())
+        .hasSize(5)
+        .allMatch(fault -> fault.endsWith(" max_length"));
   }
 
   @ParameterizedTest

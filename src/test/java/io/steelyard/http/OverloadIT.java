@@ -3,6 +3,7 @@ package io.steelyard.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.support.Merchant;
+import io.steelyard.support.RawHttp;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
@@ -10,12 +11,14 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -154,6 +157,57 @@ class OverloadIT {
               })
           .anySatisfy(one -> assertThat(one.answer().status()).isEqualTo(504));
       assertRecovered(app, merchant);
+    }
+  }
+
+  @Test
+  void eventsAndReadinessDoNotWaitForThePoolOfTheOtherRequests() throws Exception {
+    try (TestApp app =
+            start(
+                Map.of(
+                    "database.apiPoolSize", "1",
+                    "database.poolWaitQueueMax", "1",
+                    "database.lockTimeoutMs", "2500",
+                    "keys.cacheMs", "1"));
+        Connection connection = Tables.connect(app.database());
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Merchant merchant = app.merchant("test", null);
+      connection.setAutoCommit(false);
+      connection.createStatement().execute("LOCK TABLE customer IN ACCESS EXCLUSIVE MODE");
+      Future<Seen> waiting = threads.submit(() -> get(merchant, "/external/customers"));
+      List<Seen> ready = new ArrayList<>();
+      while (!waiting.isDone() && ready.size() < 5) {
+        merchant.call("GET", "/external/event").undocumented().send(405);
+        ready.add(get(merchant, "/external/customers?page=0")); // refused once its key is known
+        app.management("GET", "/health/ready").undocumented().send(200);
+      }
+      connection.rollback();
+
+      assertThat(ready).hasSize(5).extracting(one -> one.answer().status()).containsOnly(400);
+      waiting.get();
+    }
+  }
+
+  @Test
+  void aBodyThatIsRefusedUnreadDoesNotHoldUpTheNextRequest() throws Exception {
+    try (TestApp app = start(Map.of("keys.cacheMs", "1", "database.statementTimeoutMs", "500"));
+        Connection connection = Tables.connect(app.database())) {
+      Merchant merchant = app.merchant("test", null);
+      connection.setAutoCommit(false);
+      connection.createStatement().execute("LOCK TABLE api_key IN ACCESS EXCLUSIVE MODE");
+      try (RawHttp http = RawHttp.connect(app.port())) {
+        String head = "POST /external/customers HTTP/1.1\nHost: a\nx-api-key: " + merchant.key();
+        http.send(head + "\ncontent-type: application/json\ncontent-length: 1048576\n\n");
+        http.send(new byte[1 << 20]);
+        assertThat(http.read().status()).isEqualTo(503);
+
+        Instant start = Instant.now();
+        http.send("GET /openapi.json HTTP/1.1\nHost: a\n\n");
+
+        assertThat(http.read().status()).isEqualTo(200);
+        assertThat(Duration.between(start, Instant.now())).isLessThan(Duration.ofSeconds(2));
+      }
+      connection.rollback();
     }
   }
 }

@@ -17,6 +17,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ApiKeysTest {
   @ParameterizedTest
@@ -33,6 +34,14 @@ class ApiKeysTest {
     }
 
     assertThat(keys).hasSize(1000).allMatch(key -> key.matches(prefix + "[0-9A-Za-z]{43}"));
+    assertThat(keys).allMatch(ApiKeys::hasForm);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", "sk_live_", "sk_prod_%s", "ak_test_%s", "sk_test_%s0", "sk_test_%s\n"})
+  void otherTextIsNoKey(String form) {
+    assertThat(ApiKeys.hasForm(form.formatted("a".repeat(43)))).isFalse();
   }
 
   @Test

@@ -51,7 +51,7 @@ final class UsageFixture implements AutoCloseable {
   private final Pools pools =
       new Pools(
           new Config.Database(
-              null, "", 0, "none", 4, 4, 4, 256, 2000, 5000, 5000, 2000, 10_000, 256),
+              null, "", 0, "none", 4, 2, 4, 4, 256, 2000, 5000, 5000, 2000, 10_000, 256),
           endpoint);
 
   UsageFixture() {
