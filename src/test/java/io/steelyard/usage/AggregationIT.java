@@ -7,7 +7,6 @@ import static io.steelyard.usage.UsageFixture.await;
 import static io.steelyard.usage.UsageFixture.event;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.config.Config;
 import io.steelyard.usage.UsageMessages.UsageEvent;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -31,7 +30,7 @@ class AggregationIT {
   @BeforeAll
   static void deploy() {
     usage = new UsageFixture();
-    usage.ingestion(new Config.Ingest(100, 2, 50_000));
+    usage.ingestion(UsageFixture.INGEST);
     usage.aggregation(2); // always in competition: every test is also one of counting once
   }
 
