@@ -110,20 +110,27 @@ public final class SubscriptionStore {
        WHERE merchant_id = $1 AND id = ANY ($2::uuid[])
       """;
 
+  // Access is locked in the order in which the fold writes it, and no key is locked that a foreign
+  // key of the fold's rows needs, so that the two never deadlock.
   private static final String END_DUE =
       """
       WITH due AS MATERIALIZED (
         SELECT id FROM subscription
          WHERE merchant_id = $1 AND status = 'active' AND end_date <= $2
          ORDER BY end_date, id LIMIT $3
-           FOR UPDATE SKIP LOCKED
+           FOR NO KEY UPDATE SKIP LOCKED
       ), ended AS (
         UPDATE subscription s SET status = 'ended', updated_at = $2
           FROM due WHERE s.id = due.id
       RETURNING s.id
+      ), open AS MATERIALIZED (
+        SELECT a.id FROM billable_access a JOIN due ON a.subscription_id = due.id
+         WHERE a.merchant_id = $1
+         ORDER BY a.subscription_id, a.billable_id
+           FOR NO KEY UPDATE OF a
       ), closed AS (
         UPDATE billable_access a SET access = false, updated_at = $2
-          FROM ended WHERE a.subscription_id = ended.id
+          FROM open WHERE a.id = open.id
       )
       SELECT count(*) FROM ended
       """;
