@@ -143,16 +143,18 @@ public final class SubscriptionStore {
                       WHERE merchant_id = $1 AND status = 'active' AND end_date <= $2) AS due
       """;
 
+  // Those that wait longest first, measured by their own clocks, so that every one has its turn.
   private static final String DUE_MERCHANTS =
       """
       SELECT m.id, m.environment, m.timezone
         FROM merchant m
-       WHERE EXISTS (SELECT FROM subscription s
-                      WHERE s.merchant_id = m.id AND s.status = 'pendingActivation'
-                        AND s.start_date <= coalesce(m.clock_now, $1))
-          OR EXISTS (SELECT FROM subscription s
-                      WHERE s.merchant_id = m.id AND s.status = 'active'
-                        AND s.end_date <= coalesce(m.clock_now, $1))
+       CROSS JOIN LATERAL (
+         SELECT least((SELECT min(start_date) FROM subscription
+                        WHERE merchant_id = m.id AND status = 'pendingActivation'),
+                      (SELECT min(end_date) FROM subscription
+                        WHERE merchant_id = m.id AND status = 'active')) AS since) due
+       WHERE due.since <= coalesce(m.clock_now, $1) AND m.id <> ALL ($3::uuid[])
+       ORDER BY coalesce(m.clock_now, $1) - due.since DESC, m.id
        LIMIT $2
       """;
 
@@ -307,11 +309,12 @@ public final class SubscriptionStore {
         .mapEmpty();
   }
 
-  /** Merchants by whose clocks a subscription should have started or ended. */
-  public Future<List<Call.Merchant>> dueMerchants(SqlClient client, Instant now, int max) {
+  /** Merchants by whose clocks a subscription should have started or ended, but {@code passBy}. */
+  public Future<List<Call.Merchant>> dueMerchants(
+      SqlClient client, Instant now, int max, Set<UUID> passBy) {
     return client
         .preparedQuery(DUE_MERCHANTS)
-        .execute(Tuple.of(Sql.time(now), max))
+        .execute(Tuple.of(Sql.time(now), max).addValue(passBy.toArray(UUID[]::new)))
         .map(
             rows -> {
               List<Call.Merchant> due = new ArrayList<>();
