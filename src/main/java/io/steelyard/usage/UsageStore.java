@@ -22,7 +22,7 @@ final class UsageStore {
   // Locks only what nobody else works on; the rows are deleted when their events are folded.
   private static final String CLAIM_BATCHES =
       """
-      SELECT b.batch, b.merchant_id, b.events
+      SELECT b.batch, b.merchant_id, b.events, b.bytes
       FROM event_batch b
       WHERE NOT EXISTS (
         SELECT FROM unnest($2::bigint[], $3::uuid[]) AS passed (batch, merchant_id)
@@ -110,7 +110,7 @@ final class UsageStore {
       "SELECT coalesce(sum(events), 0) AS events, min(stored_at) AS oldest FROM event_batch";
 
   /** Events of one merchant that were stored together and wait for the fold. */
-  record Batch(Ref ref, int events) {
+  record Batch(Ref ref, int events, long bytes) {
     record Ref(long batch, UUID merchantId) {}
   }
 
@@ -136,7 +136,8 @@ final class UsageStore {
         row ->
             new Batch(
                 new Batch.Ref(row.getLong("batch"), row.getUUID("merchant_id")),
-                row.getInteger("events")));
+                row.getInteger("events"),
+                row.getLong("bytes")));
   }
 
   Future<Void> deleteBatches(SqlConnection transaction, Collection<Batch.Ref> batches) {

@@ -51,7 +51,9 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
                 vertx,
                 metrics,
                 "steelyard.ingest.buffered",
-                "Events received and not yet answered"));
+                "Events received and not yet answered"),
+            SharedGauge.of(
+                vertx, metrics, "steelyard.ingest.buffered.bytes", "Their bytes, roughly"));
     return Future.succeededFuture();
   }
 
@@ -73,13 +75,13 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
         : buffer.add(call.merchantId(), ingest.events());
   }
 
-  private final class Database implements IngestBuffer.Surroundings {
-    @Override
   /**
    * With a limit of its own, so that a database that has fallen silent cannot keep the places of
    * flushes: the requests fail as not known to be stored, and their clients repeat them. What still
    * hangs in connections is bounded by the size of the pool.
    */
+  private final class Database implements IngestBuffer.Surroundings {
+    @Override
     public Future<Set<EventId>> store(List<Entry> entries) {
       return limited(store.store(pool, entries, clock.systemNow()));
     }

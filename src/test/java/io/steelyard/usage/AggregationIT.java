@@ -300,7 +300,7 @@ class AggregationIT {
           INSERT INTO event (merchant_id, key, batch, customer_id, payload_hash, generated_at,
                              name, data)
           SELECT '%s', gen_random_uuid(), batch, '%s', 0, '2026-03-02Z', 'sum', '{"v":' FROM b)
-        INSERT INTO event_batch SELECT batch, '%1$s', 1, now() FROM b
+        INSERT INTO event_batch SELECT batch, '%1$s', 1, 200, now() FROM b
         """
             .formatted(usage.merchant, customer));
 

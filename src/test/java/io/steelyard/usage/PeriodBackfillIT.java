@@ -67,11 +67,13 @@ class PeriodBackfillIT {
 
   private static void backfill(int eventsPerPage) {
     MerchantClock clock = new MerchantClock(Clock.systemUTC());
-    Config.Aggregation config = UsageFixture.claiming(eventsPerPage);
+    Config.Aggregation config =
+        UsageFixture.claiming(100, eventsPerPage * UsageFixture.EVENT_BYTES);
     Pool pool = usage.pools.aggregation(usage.vertx, config.statementTimeoutMs());
     PeriodBackfill backfill =
         new PeriodBackfill(
             config,
+            UsageFixture.EVENT_BYTES,
             new UsageStore(clock),
             new Folding(new PlanCache(new CatalogStore(), clock::systemNow)),
             new AggregationMetrics(usage.metrics, usage.vertx),

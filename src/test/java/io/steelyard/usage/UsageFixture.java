@@ -41,7 +41,8 @@ final class UsageFixture implements AutoCloseable {
 
   static final Instant MARCH = Instant.parse("2026-03-01T00:00:00Z");
   static final Instant APRIL = Instant.parse("2026-04-01T00:00:00Z");
-  static final Config.Ingest INGEST = new Config.Ingest(100, 2, 50_000);
+  static final int EVENT_BYTES = 1 << 16;
+  static final Config.Ingest INGEST = new Config.Ingest(100, 1 << 20, 2, 50_000, 1 << 26);
   static final Config.Database DATABASE =
       new Config.Database(null, "", 0, "none", 4, 4, 4, 256, 2000, 5000, 5000, 2000, 10_000, 256);
   private static final long WAIT_S = 10;
@@ -89,15 +90,15 @@ final class UsageFixture implements AutoCloseable {
                 config)));
   }
 
-  static Config.Aggregation claiming(int eventsMax) {
-    return new Config.Aggregation(eventsMax, 50, 10, 10_000);
+  static Config.Aggregation claiming(int eventsMax, int bytesMax) {
+    return new Config.Aggregation(eventsMax, bytesMax, 50, 10, 10_000);
   }
 
   void aggregation(int instances) {
-    Config.Aggregation config = claiming(1000);
+    Config.Aggregation config = claiming(1000, 1 << 20);
     await(
         vertx.deployVerticle(
-            () -> new AggregationVerticle(pools, clock, config, metrics),
+            () -> new AggregationVerticle(pools, clock, config, EVENT_BYTES, metrics),
             new DeploymentOptions()
                 .setThreadingModel(ThreadingModel.WORKER)
                 .setInstances(instances)));
