@@ -146,7 +146,12 @@ final class Deployment {
                 "aggregation",
                 count.aggregation().instances(),
                 () ->
-                    new AggregationVerticle(pools, clock, config.aggregation(), wiring.metrics())),
+                    new AggregationVerticle(
+                        pools,
+                        clock,
+                        config.aggregation(),
+                        config.limits().eventDataBytes(),
+                        wiring.metrics())),
             Entry.eventLoop(
                 "billing",
                 count.billing().instances(),

@@ -353,6 +353,7 @@ CREATE TABLE event_batch (
   batch       bigint      NOT NULL,
   merchant_id uuid        NOT NULL,
   events      integer     NOT NULL,
+  bytes       bigint      NOT NULL,  -- what folding them takes of memory, roughly
   stored_at   timestamptz NOT NULL,
   PRIMARY KEY (batch, merchant_id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, fillfactor = 70);

@@ -10,9 +10,10 @@ import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
 import io.steelyard.catalog.CatalogStore;
 import io.steelyard.config.Config;
+import io.steelyard.db.LeftAlone;
 import io.steelyard.db.Pools;
+import io.steelyard.db.SqlFailures;
 import io.steelyard.db.StoreVerticle;
-import io.steelyard.domain.Id;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.PeriodOpening;
@@ -20,12 +21,12 @@ import io.steelyard.subscription.Subscription;
 import io.steelyard.subscription.SubscriptionStore;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Instant;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,7 +36,17 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   private static final int MERCHANTS_MAX = 50;
   private static final long ROUND_MS = 60_000;
   private static final long CLAIMED_ELSEWHERE_MS = 10;
+  private static final String STILL_WORKING = "still_working";
+  // So many statements of one transaction may be as slow as a statement can be.
+  private static final int SLOW_STATEMENTS_MAX = 3;
 
+  private record Done(long started, long ended) {
+    long count() {
+      return started + ended;
+    }
+  }
+
+  private final Pools pools;
   private final MerchantClock clock;
   private final Config.Billing config;
   private final SubscriptionStore subscriptions = new SubscriptionStore();
@@ -43,14 +54,16 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   private final PeriodOpening opening;
   private final Counter started;
   private final Counter ended;
+  private final Counter failed;
   private boolean stopping;
-  private final Set<Id> failing = new HashSet<>();
+  private final LeftAlone<UUID> failing = new LeftAlone<>();
   private boolean waiting;
   private Future<?> round = Future.succeededFuture();
 
   public BillingVerticle(
       Settings settings, Pools pools, MerchantClock clock, Config.Billing config) {
     super(Address.BILLING, settings, pools);
+    this.pools = pools;
     this.clock = clock;
     this.opening = new PeriodOpening(clock);
     this.config = config;
@@ -61,6 +74,10 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
     this.ended =
         Counter.builder("steelyard.billing.ended")
             .description("Subscriptions that ended at their end date")
+            .register(settings.metrics());
+    this.failed =
+        Counter.builder("steelyard.billing.failed")
+            .description("Times that a merchant's due work failed and was left for later")
             .register(settings.metrics());
   }
 
@@ -89,8 +106,8 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   }
 
   private Future<Void> round() {
-    return subscriptions
-        .dueMerchants(pool, clock.systemNow(), MERCHANTS_MAX)
+    Instant now = clock.systemNow();
+    return limited(1, subscriptions.dueMerchants(pool, now, MERCHANTS_MAX, failing.at(now)))
         .compose(this::runEach)
         .onSuccess(done -> waiting = false)
         .recover(this::reportOnce);
@@ -99,24 +116,38 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   private Future<Void> runEach(List<Call.Merchant> due) {
     Future<Void> done = Future.succeededFuture();
     for (Call.Merchant merchant : due) {
-      Call call = Call.within("billing", merchant, ROUND_MS);
-      done =
-          done.compose(
-              before ->
-                  run(call, 0)
-                      .onSuccess(count -> failing.remove(merchant.id()))
-                      .<Void>mapEmpty()
-                      .recover(error -> report(merchant, error)));
+      done = done.compose(before -> runInRound(merchant));
     }
     return done;
   }
 
-  /** The others go on; one that keeps failing is reported once, and tried in every round. */
-  private Future<Void> report(Call.Merchant merchant, Throwable error) {
-    if (failing.add(merchant.id())) {
-      LOG.error("the due work of {} failed; it is tried again", merchant.id(), error);
+  private Future<Void> runInRound(Call.Merchant merchant) {
+    return run(Call.within("billing", merchant, ROUND_MS), 0)
+        .onSuccess(count -> failing.succeeded(List.of(merchant.id().uuid())))
+        .<Void>mapEmpty()
+        .recover(error -> leave(merchant, error));
+  }
+
+  /** The others go on, unless the database does not answer: then all wait for the next round. */
+  private Future<Void> leave(Call.Merchant merchant, Throwable error) {
+    Failure failure = SqlFailures.of(error);
+    if (failure.code().equals(STILL_WORKING)) {
+      return Future.succeededFuture();
     }
+    failed.increment();
+    failing.failed(merchant.id().uuid(), clock.systemNow());
+    boolean unanswered =
+        failure instanceof Failure.Unavailable || failure instanceof Failure.Overloaded;
+    if (unanswered && !(error instanceof PgException)) {
+      return Future.failedFuture(error);
+    }
+    LOG.error("the due work of {} failed; it is tried again later", merchant.id(), error);
     return Future.succeededFuture();
+  }
+
+  /** Ends the wait for a database that has fallen silent; its answer, if any, comes to nobody. */
+  private <T> Future<T> limited(int slowStatements, Future<T> answer) {
+    return answer.timeout(pools.patienceMs(slowStatements), TimeUnit.MILLISECONDS);
   }
 
   private Future<Void> reportOnce(Throwable error) {
@@ -139,9 +170,9 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
     return run(call, before)
         .compose(
             count ->
-                clock
-                    .now(pool, call)
-                    .compose(now -> subscriptions.isAnyDue(pool, call.merchantId(), now))
+                limited(1, clock.now(pool, call))
+                    .compose(
+                        now -> limited(1, subscriptions.isAnyDue(pool, call.merchantId(), now)))
                     .compose(
                         due ->
                             due
@@ -160,27 +191,35 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
     if (call.expired()) {
       return FailureException.failed(
           new Failure.Unavailable(
-              "still_working", "Due work is still being done. Ask again to wait for it.", 1));
+              STILL_WORKING, "Due work is still being done. Ask again to wait for it.", 1));
     }
-    return pool.withTransaction(tx -> clock.now(tx, call).compose(now -> step(tx, call, now)))
-        .compose(count -> count == 0 ? Future.succeededFuture(before) : run(call, before + count));
+    Future<Done> transaction =
+        pool.withTransaction(tx -> clock.now(tx, call).compose(now -> step(tx, call, now)));
+    return limited(SLOW_STATEMENTS_MAX, transaction)
+        .onSuccess(this::count)
+        .compose(
+            done ->
+                done.count() == 0
+                    ? Future.succeededFuture(before)
+                    : run(call, before + done.count()));
   }
 
-  private Future<Long> step(SqlConnection tx, Call call, Instant now) {
+  /** Only what is committed. */
+  private void count(Done done) {
+    started.increment(done.started());
+    ended.increment(done.ended());
+  }
+
+  private Future<Done> step(SqlConnection tx, Call call, Instant now) {
     UUID merchantId = call.merchantId();
     return subscriptions
         .claimStarting(tx, merchantId, now, config.claimMax())
-        .compose(claimed -> start(tx, call, claimed, now).map((long) claimed.size()))
+        .compose(claimed -> start(tx, call, claimed, now).map(claimed.size()))
         .compose(
             starting ->
                 subscriptions
                     .endDue(tx, merchantId, now, config.claimMax())
-                    .map(
-                        ending -> {
-                          started.increment(starting);
-                          ended.increment(ending);
-                          return starting + ending;
-                        }));
+                    .map(ending -> new Done(starting, ending)));
   }
 
   private Future<Void> start(SqlConnection tx, Call call, List<Subscription> claimed, Instant now) {

@@ -116,7 +116,8 @@ public record Config(
       @Range(min = 256, max = 1 << 24) int eventDataBytes,
       @Range(min = 1, max = 1_000_000) int connectionsPerInstance,
       @Range(min = 1, max = 1_000_000) int httpInFlightPerInstance,
-      @Range(min = 1, max = 1_000_000) int verticleInFlightPerInstance) {}
+      @Range(min = 1, max = 1_000_000) int verticleInFlightPerInstance,
+      @Range(min = 2048, max = 1L << 40) long bodyBytesInFlight) {}
 
   /**
    * @param requestMs from a request's arrival to its answer, whatever it has to wait for
@@ -135,13 +136,21 @@ public record Config(
       @Range(min = 0, max = 5000) int cacheMs,
       @Range(min = 1, max = 10_000_000) int cacheEntries) {}
 
+  /** One request alone may exceed what goes by bytes, by its own body. */
   public record Ingest(
       @Range(min = 1, max = 100_000) int flushEventsMax,
+      @Range(min = 1, max = 1 << 30) int flushBytesMax,
       @Range(min = 1, max = 64) int flushesInFlight,
-      @Range(min = 1, max = 10_000_000) int bufferedEventsMax) {}
+      @Range(min = 1, max = 10_000_000) int bufferedEventsMax,
+      @Range(min = 1, max = 1L << 40) long bufferedBytesMax) {}
 
+  /**
+   * @param claimEventsMax folded in one transaction, as long as they are more than one batch
+   * @param claimBytesMax likewise
+   */
   public record Aggregation(
       @Range(min = 1, max = 1_000_000) int claimEventsMax,
+      @Range(min = 1, max = 1 << 30) int claimBytesMax,
       @Range(min = 10, max = 60_000) int pollMs,
       @Range(min = 1, max = 10_000) int backfillPeriodsMax,
       @Range(min = 1000, max = 3_600_000) int statementTimeoutMs) {}

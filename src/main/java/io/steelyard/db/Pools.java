@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 public final class Pools {
   private static final int IDLE_S = 300;
   private static final int LIFETIME_S = 1800;
+  private static final int MARGIN_MS = 1000;
 
   /** How much later than its own limit the server's answer to a statement may arrive. */
   private static final int ANSWER_MARGIN_MS = 2000;
@@ -27,6 +28,19 @@ public final class Pools {
   public Pools(Config.Database config, Endpoint endpoint) {
     this.config = config;
     this.endpoint = endpoint;
+  }
+
+  /**
+   * How long some statements in a row can take at the most while the database answers: the server
+   * ends each after its timeout, the pool ends the wait for a connection. Whoever must not wait for
+   * ever gives up after that, and does not know then what has become of the statements. Their
+   * connection stays taken until TCP notices that the other side is gone; the pool drops it then.
+   */
+  public long patienceMs(int statements) {
+    return (long) config.poolWaitMs()
+        + config.connectTimeoutMs()
+        + (long) statements * config.statementTimeoutMs()
+        + MARGIN_MS;
   }
 
   /** For the requests of the external and the operator API. */

@@ -1,7 +1,7 @@
 package io.steelyard.json;
 
 /** The text that may enter the service: no U+0000, which PostgreSQL refuses, no lone surrogate. */
-final class Text {
+public final class Text {
   private static final char REPLACEMENT = '\uFFFD';
 
   private Text() {}
@@ -20,7 +20,8 @@ final class Text {
     return cleaned.toString();
   }
 
-  static boolean isLongerThan(int limit, String text) {
+  /** In characters of Unicode, as JSON Schema counts them: an emoji is one. */
+  public static boolean isLongerThan(int limit, String text) {
     return text.length() > limit && text.codePointCount(0, text.length()) > limit;
   }
 

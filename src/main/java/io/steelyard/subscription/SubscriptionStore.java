@@ -26,6 +26,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 
@@ -140,20 +141,27 @@ public final class SubscriptionStore {
        WHERE merchant_id = $1 AND id = ANY ($2::uuid[])
       """;
 
+  // Access is locked in the order in which the fold writes it, and no key is locked that a foreign
+  // key of the fold's rows needs, so that the two never deadlock.
   private static final String END_DUE =
       """
       WITH due AS MATERIALIZED (
         SELECT id FROM subscription
          WHERE merchant_id = $1 AND status = 'active' AND end_date <= $2
          ORDER BY end_date, id LIMIT $3
-           FOR UPDATE SKIP LOCKED
+           FOR NO KEY UPDATE SKIP LOCKED
       ), ended AS (
         UPDATE subscription s SET status = 'ended', updated_at = $2
           FROM due WHERE s.merchant_id = $1 AND s.id = due.id
       RETURNING s.id
+      ), open AS MATERIALIZED (
+        SELECT a.id FROM billable_access a JOIN due ON a.subscription_id = due.id
+         WHERE a.merchant_id = $1
+         ORDER BY a.subscription_id, a.billable_id
+           FOR NO KEY UPDATE OF a
       ), closed AS (
         UPDATE billable_access a SET access = false, updated_at = $2
-          FROM ended WHERE a.merchant_id = $1 AND a.subscription_id = ended.id
+          FROM open WHERE a.merchant_id = $1 AND a.id = open.id
       )
       SELECT count(*) FROM ended
       """;
@@ -166,16 +174,18 @@ public final class SubscriptionStore {
                       WHERE merchant_id = $1 AND status = 'active' AND end_date <= $2) AS due
       """;
 
+  // Those that wait longest first, measured by their own clocks, so that every one has its turn.
   private static final String DUE_MERCHANTS =
       """
       SELECT m.id, m.environment, m.timezone
         FROM merchant m
-       WHERE EXISTS (SELECT FROM subscription s
-                      WHERE s.merchant_id = m.id AND s.status = 'pendingActivation'
-                        AND s.start_date <= coalesce(m.clock_now, $1))
-          OR EXISTS (SELECT FROM subscription s
-                      WHERE s.merchant_id = m.id AND s.status = 'active'
-                        AND s.end_date <= coalesce(m.clock_now, $1))
+       CROSS JOIN LATERAL (
+         SELECT least((SELECT min(start_date) FROM subscription
+                        WHERE merchant_id = m.id AND status = 'pendingActivation'),
+                      (SELECT min(end_date) FROM subscription
+                        WHERE merchant_id = m.id AND status = 'active')) AS since) due
+       WHERE due.since <= coalesce(m.clock_now, $1) AND m.id <> ALL ($3::uuid[])
+       ORDER BY coalesce(m.clock_now, $1) - due.since DESC, m.id
        LIMIT $2
       """;
 
@@ -344,11 +354,12 @@ public final class SubscriptionStore {
         .mapEmpty();
   }
 
-  /** Merchants by whose clocks a subscription should have started or ended. */
-  public Future<List<Call.Merchant>> dueMerchants(SqlClient client, Instant now, int max) {
+  /** Merchants by whose clocks a subscription should have started or ended, but {@code passBy}. */
+  public Future<List<Call.Merchant>> dueMerchants(
+      SqlClient client, Instant now, int max, Set<UUID> passBy) {
     return client
         .preparedQuery(DUE_MERCHANTS)
-        .execute(Tuple.of(Sql.time(now), max))
+        .execute(Tuple.of(Sql.time(now), max).addValue(passBy.toArray(UUID[]::new)))
         .map(
             rows -> {
               List<Call.Merchant> due = new ArrayList<>();

@@ -40,6 +40,7 @@ public final class AggregationVerticle extends VerticleBase {
   private final Pools pools;
   private final MerchantClock clock;
   private final Config.Aggregation config;
+  private final int eventBytesMax;
   private final MeterRegistry registry;
   private Pool pool;
   private UsageStore store;
@@ -56,10 +57,15 @@ public final class AggregationVerticle extends VerticleBase {
   private boolean badClaim;
 
   public AggregationVerticle(
-      Pools pools, MerchantClock clock, Config.Aggregation config, MeterRegistry registry) {
+      Pools pools,
+      MerchantClock clock,
+      Config.Aggregation config,
+      int eventBytesMax,
+      MeterRegistry registry) {
     this.pools = pools;
     this.clock = clock;
     this.config = config;
+    this.eventBytesMax = eventBytesMax;
     this.registry = registry;
   }
 
@@ -73,7 +79,7 @@ public final class AggregationVerticle extends VerticleBase {
     // Periods first, so that the events that wait are counted in them at once.
     jobs =
         List.of(
-            new PeriodBackfill(config, store, folding, metrics, clock::systemNow),
+            new PeriodBackfill(config, eventBytesMax, store, folding, metrics, clock::systemNow),
             new BatchFold(config, store, folding, metrics, clock::systemNow));
     vertx.eventBus().localConsumer(Address.EVENTS_STORED, message -> wake());
     run();

@@ -90,10 +90,13 @@ final class BatchFold implements AggregationJob {
   /** At least one; those left over stay locked until this transaction ends, no longer. */
   private List<Batch> upToLimit(List<Batch> claimed) {
     List<Batch> taken = new ArrayList<>();
-    int events = 0;
+    long events = 0;
+    long bytes = 0;
     for (Batch batch : claimed) {
       events += batch.events();
-      if (!taken.isEmpty() && events > config.claimEventsMax()) {
+      bytes += batch.bytes();
+      boolean full = events > config.claimEventsMax() || bytes > config.claimBytesMax();
+      if (full && !taken.isEmpty()) {
         return taken;
       }
       taken.add(batch);
@@ -103,10 +106,13 @@ final class BatchFold implements AggregationJob {
 
   private Folded folded(List<Batch> claimed, List<Batch> taken, Map<String, Integer> unratable) {
     int events = taken.stream().mapToInt(Batch::events).sum();
+    long bytes = taken.stream().mapToLong(Batch::bytes).sum();
+    boolean mightTakeMore =
+        events < config.claimEventsMax() / 2 && bytes < config.claimBytesMax() / 2;
     Demand demand = Demand.SAME;
     if (taken.size() < claimed.size()) {
       demand = Demand.FEWER;
-    } else if (claimed.size() == pace.limit() && events < config.claimEventsMax() / 2) {
+    } else if (claimed.size() == pace.limit() && mightTakeMore) {
       demand = Demand.MORE;
     }
     return new Folded(events, demand, unratable);

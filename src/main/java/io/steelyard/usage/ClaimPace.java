@@ -1,12 +1,8 @@
 package io.steelyard.usage;
 
-import java.time.Duration;
+import io.steelyard.db.LeftAlone;
 import java.time.Instant;
-import java.util.Comparator;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 /**
@@ -16,15 +12,8 @@ import java.util.Set;
  * @param <K> what is claimed
  */
 final class ClaimPace<K> {
-  private static final Duration FIRST_DELAY = Duration.ofSeconds(1);
-  private static final Duration DELAY_MAX = Duration.ofMinutes(5);
-  private static final int DOUBLINGS_MAX = 10;
-  private static final int PARKED_MAX = 1000;
-
-  private record Parked(Instant until, int failures) {}
-
   private final int claimMax;
-  private final Map<K, Parked> parked = new HashMap<>();
+  private final LeftAlone<K> parked = new LeftAlone<>();
   private int limit;
   private List<K> claimed = List.of();
 
@@ -38,14 +27,7 @@ final class ClaimPace<K> {
   }
 
   Set<K> passedBy(Instant now) {
-    Set<K> passedBy = new HashSet<>();
-    parked.forEach(
-        (key, entry) -> {
-          if (now.isBefore(entry.until())) {
-            passedBy.add(key);
-          }
-        });
-    return passedBy;
+    return parked.at(now);
   }
 
   /** A round has begun that has claimed nothing yet. */
@@ -65,7 +47,7 @@ final class ClaimPace<K> {
    * @param wanted whether more would have been welcome, or fewer enough
    */
   void succeeded(Demand wanted) {
-    parked.keySet().removeAll(claimed);
+    parked.succeeded(claimed);
     limit =
         switch (wanted) {
           case MORE -> Math.min(claimMax, limit * 2);
@@ -86,21 +68,7 @@ final class ClaimPace<K> {
       limit = Math.max(1, claimed.size() / 2);
       return false;
     }
-    claimed.forEach(key -> park(key, now));
+    claimed.forEach(key -> parked.failed(key, now));
     return !claimed.isEmpty();
-  }
-
-  private void park(K key, Instant now) {
-    Parked before = parked.remove(key);
-    if (parked.size() >= PARKED_MAX) {
-      parked.entrySet().stream()
-          .min(Comparator.comparing(entry -> entry.getValue().until()))
-          .map(Map.Entry::getKey)
-          .ifPresent(parked::remove);
-    }
-    int failures = before == null ? 0 : before.failures() + 1;
-    Duration delay = FIRST_DELAY.multipliedBy(1L << Math.min(failures, DOUBLINGS_MAX));
-    parked.put(
-        key, new Parked(now.plus(delay.compareTo(DELAY_MAX) > 0 ? DELAY_MAX : delay), failures));
   }
 }

@@ -32,10 +32,12 @@ final class EventStore {
                      customer_ref, name, user_id, data)
         ORDER BY e.merchant_id, e.key
         ON CONFLICT DO NOTHING
-        RETURNING merchant_id, key, batch
+        RETURNING merchant_id, key, batch,
+                  200 + octet_length(name) + coalesce(octet_length(user_id), 0)
+                    + coalesce(octet_length(data), 0) AS bytes
       ), queued AS (
-        INSERT INTO event_batch (batch, merchant_id, events, stored_at)
-        SELECT batch, merchant_id, count(*), $10::timestamptz
+        INSERT INTO event_batch (batch, merchant_id, events, bytes, stored_at)
+        SELECT batch, merchant_id, count(*), sum(bytes), $10::timestamptz
         FROM stored
         GROUP BY batch, merchant_id
       )

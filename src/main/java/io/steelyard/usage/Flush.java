@@ -15,7 +15,7 @@ import java.util.UUID;
 /** The requests that share one statement, and which of their events it has to store. */
 final class Flush {
   /** A request that waits for its answer. */
-  record Pending(UUID merchantId, List<UsageEvent> events, Promise<Ingested> answer) {}
+  record Pending(UUID merchantId, List<UsageEvent> events, long bytes, Promise<Ingested> answer) {}
 
   /** Where an id came first in this flush. */
   private record First(Entry entry, int request) {}

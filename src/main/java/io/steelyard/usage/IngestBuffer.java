@@ -44,9 +44,11 @@ final class IngestBuffer {
   private final Function<Throwable, Failure> failures;
   private final IngestMetrics metrics;
   private final SharedGauge bufferedGauge;
+  private final SharedGauge bytesGauge;
   private final Deque<Pending> waiting = new ArrayDeque<>();
   private final Promise<Void> idle = Promise.promise();
   private int bufferedEvents;
+  private long bufferedBytes;
   private int flushes;
   private boolean closing;
 
@@ -55,26 +57,32 @@ final class IngestBuffer {
       Surroundings surroundings,
       Function<Throwable, Failure> failures,
       IngestMetrics metrics,
-      SharedGauge bufferedGauge) {
+      SharedGauge bufferedGauge,
+      SharedGauge bytesGauge) {
     this.config = config;
     this.surroundings = surroundings;
     this.failures = failures;
     this.metrics = metrics;
     this.bufferedGauge = bufferedGauge;
+    this.bytesGauge = bytesGauge;
   }
 
   /** Answered once the events are committed. */
   Future<Ingested> add(UUID merchantId, List<UsageEvent> events) {
-    if (bufferedEvents > 0 && bufferedEvents + events.size() > config.bufferedEventsMax()) {
-      Failure full =
+    long bytes = events.stream().mapToLong(UsageEvent::roughBytes).sum();
+    boolean full =
+        bufferedEvents + events.size() > config.bufferedEventsMax()
+            || bufferedBytes + bytes > config.bufferedBytesMax();
+    if (full && bufferedEvents > 0) {
+      Failure overloaded =
           new Failure.Overloaded(
               "ingest_overloaded", "Too many events are waiting to be stored. Try again.", 1);
-      metrics.refused(full.code(), events.size());
-      return FailureException.failed(full);
+      metrics.refused(overloaded.code(), events.size());
+      return FailureException.failed(overloaded);
     }
-    Pending pending = new Pending(merchantId, events, Promise.promise());
+    Pending pending = new Pending(merchantId, events, bytes, Promise.promise());
     waiting.add(pending);
-    buffered(events.size());
+    buffered(events.size(), bytes);
     flushWaiting();
     return pending.answer().future();
   }
@@ -109,12 +117,15 @@ final class IngestBuffer {
   private List<Pending> takeWaiting() {
     List<Pending> taken = new ArrayList<>();
     int events = 0;
+    long bytes = 0;
     do {
       Pending pending = waiting.poll();
       taken.add(pending);
       events += pending.events().size();
+      bytes += pending.bytes();
     } while (!waiting.isEmpty()
-        && events + waiting.peek().events().size() <= config.flushEventsMax());
+        && events + waiting.peek().events().size() <= config.flushEventsMax()
+        && bytes + waiting.peek().bytes() <= config.flushBytesMax());
     return taken;
   }
 
@@ -137,7 +148,7 @@ final class IngestBuffer {
     List<Ingested> outcomes = flush.outcomes(stored);
     for (int i = 0; i < outcomes.size(); i++) {
       Pending request = flush.requests().get(i);
-      buffered(-request.events().size());
+      buffered(-request.events().size(), -request.bytes());
       metrics.answered(outcomes.get(i));
       request.answer().complete(outcomes.get(i));
     }
@@ -175,7 +186,7 @@ final class IngestBuffer {
       LOG.error("a flush of {} requests failed", requests.size(), error);
     }
     for (Pending request : requests) {
-      buffered(-request.events().size());
+      buffered(-request.events().size(), -request.bytes());
       metrics.refused(failure.code(), request.events().size());
       request.answer().fail(failure.asException());
     }
@@ -191,8 +202,10 @@ final class IngestBuffer {
             || pg.getSqlState().startsWith("54"));
   }
 
-  private void buffered(int events) {
+  private void buffered(int events, long bytes) {
     bufferedEvents += events;
+    bufferedBytes += bytes;
+    bytesGauge.add(bytes);
     bufferedGauge.add(events);
   }
 }

@@ -18,7 +18,7 @@ import java.util.function.Supplier;
  * date: all in one transaction, at whose end the normal fold may count in them.
  */
 final class PeriodBackfill implements AggregationJob {
-  private final Config.Aggregation config;
+  private final int pageEventsMax;
   private final UsageStore store;
   private final Folding folding;
   private final AggregationMetrics metrics;
@@ -30,13 +30,18 @@ final class PeriodBackfill implements AggregationJob {
     static final Progress NONE = new Progress(null, 0, Map.of());
   }
 
+  /**
+   * @param eventBytesMax of one event: a page holds no more of them than fit a claim's bytes
+   */
   PeriodBackfill(
       Config.Aggregation config,
+      int eventBytesMax,
       UsageStore store,
       Folding folding,
       AggregationMetrics metrics,
       Supplier<Instant> systemNow) {
-    this.config = config;
+    this.pageEventsMax =
+        Math.clamp(config.claimBytesMax() / eventBytesMax, 1, config.claimEventsMax());
     this.store = store;
     this.folding = folding;
     this.metrics = metrics;
@@ -90,9 +95,8 @@ final class PeriodBackfill implements AggregationJob {
 
   private Future<Progress> nextPage(
       SqlConnection transaction, List<UsagePeriod> periods, Progress before) {
-    int eventsMax = config.claimEventsMax();
     return store
-        .events(transaction, periods, before.last(), eventsMax)
+        .events(transaction, periods, before.last(), pageEventsMax)
         .compose(
             events -> {
               if (events.isEmpty()) {
@@ -101,7 +105,7 @@ final class PeriodBackfill implements AggregationJob {
               return foldPage(transaction, periods, events, before)
                   .compose(
                       progress ->
-                          events.size() < eventsMax
+                          events.size() < pageEventsMax
                               ? Future.succeededFuture(progress)
                               : nextPage(transaction, periods, progress));
             });

@@ -1,5 +1,6 @@
 package io.steelyard.usage;
 
+import io.steelyard.json.Text;
 import io.steelyard.json.Utf8;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -53,12 +54,12 @@ final class TextRules {
   }
 
   boolean accepts(String text) {
-    return text.length() <= charsMax && !(mayHoldUnstorable && Utf8.hasUnstorable(text));
+    return !Text.isLongerThan(charsMax, text) && !(mayHoldUnstorable && Utf8.hasUnstorable(text));
   }
 
   /** Notes why {@code text} is refused; always false. */
   boolean refuse(String text, String pointer) {
-    if (text.length() > charsMax) {
+    if (Text.isLongerThan(charsMax, text)) {
       faults.add(pointer, "max_length", "At most " + charsMax + " characters are allowed.");
     } else {
       faults.add(

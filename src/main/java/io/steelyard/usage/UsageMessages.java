@@ -40,5 +40,20 @@ public sealed interface UsageMessages<R extends Reply> extends Request<R> {
       String eventName,
       Instant generatedAt,
       String userId,
-      String data) {}
+      String data) {
+    private static final int BYTES_BESIDES_TEXTS = 200;
+
+    /** What it takes of memory, roughly: a character counts as one byte. */
+    int roughBytes() {
+      return BYTES_BESIDES_TEXTS
+          + length(customerRef)
+          + length(eventName)
+          + length(userId)
+          + length(data);
+    }
+
+    private static int length(String text) {
+      return text == null ? 0 : text.length();
+    }
+  }
 }

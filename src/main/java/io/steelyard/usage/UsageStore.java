@@ -22,7 +22,7 @@ final class UsageStore {
   // Locks only what nobody else works on; the rows are deleted when their events are folded.
   private static final String CLAIM_BATCHES =
       """
-      SELECT b.batch, b.merchant_id, b.events
+      SELECT b.batch, b.merchant_id, b.events, b.bytes
       FROM event_batch b
       WHERE NOT EXISTS (
         SELECT FROM unnest($2::bigint[], $3::uuid[]) AS passed (batch, merchant_id)
@@ -78,6 +78,7 @@ final class UsageStore {
           FOR NO KEY UPDATE OF p SKIP LOCKED
           """;
 
+  // The merchant ends the order, since two merchants may use the same key at the same time.
   // Events still in a batch are left to the fold of that batch, which waits for this customer's
   // lock and then finds the period ready.
   private static final String EVENTS_OF_PERIODS =
@@ -87,12 +88,12 @@ final class UsageStore {
            AS p (merchant_id, customer_id, period_start, period_end)
       JOIN event e ON e.customer_id = p.customer_id AND e.merchant_id = p.merchant_id
        AND e.generated_at >= p.period_start AND e.generated_at < p.period_end
-      WHERE (e.generated_at, e.key) > ($5::timestamptz, $6::uuid)
+      WHERE (e.generated_at, e.key, e.merchant_id) > ($5::timestamptz, $6::uuid, $7::uuid)
         AND NOT EXISTS (
           SELECT FROM event_batch b
           WHERE b.batch = e.batch AND b.merchant_id = e.merchant_id)
-      ORDER BY e.generated_at, e.key
-      LIMIT $7
+      ORDER BY e.generated_at, e.key, e.merchant_id
+      LIMIT $8
       """;
 
   private static final String MARK_READY =
@@ -108,7 +109,7 @@ final class UsageStore {
       "SELECT coalesce(sum(events), 0) AS events, min(stored_at) AS oldest FROM event_batch";
 
   /** Events of one merchant that were stored together and wait for the fold. */
-  record Batch(Ref ref, int events) {
+  record Batch(Ref ref, int events, long bytes) {
     record Ref(long batch, UUID merchantId) {}
   }
 
@@ -134,7 +135,8 @@ final class UsageStore {
         row ->
             new Batch(
                 new Batch.Ref(row.getLong("batch"), row.getUUID("merchant_id")),
-                row.getInteger("events")));
+                row.getInteger("events"),
+                row.getLong("bytes")));
   }
 
   Future<Void> deleteBatches(SqlConnection transaction, Collection<Batch.Ref> batches) {
@@ -185,6 +187,7 @@ final class UsageStore {
       SqlConnection transaction, List<UsagePeriod> periods, StoredEvent after, int eventsMax) {
     Instant afterTime = after == null ? Instant.EPOCH : after.generatedAt();
     UUID afterKey = after == null ? new UUID(0, 0) : after.key();
+    UUID afterMerchant = after == null ? new UUID(0, 0) : after.merchantId();
     return list(
         transaction
             .preparedQuery(EVENTS_OF_PERIODS)
@@ -194,7 +197,7 @@ final class UsageStore {
                     .uuids(UsagePeriod::customerId)
                     .times(UsagePeriod::countsFrom)
                     .times(UsagePeriod::countsUntil)
-                    .and(Sql.time(afterTime), afterKey, eventsMax)),
+                    .and(Sql.time(afterTime), afterKey, afterMerchant, eventsMax)),
         UsageStore::event);
   }
 

@@ -15,6 +15,7 @@ import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.sqlclient.Pool;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 /** Stores events and answers when they are safe. */
 public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
@@ -50,7 +51,9 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
                 vertx,
                 metrics,
                 "steelyard.ingest.buffered",
-                "Events received and not yet answered"));
+                "Events received and not yet answered"),
+            SharedGauge.of(
+                vertx, metrics, "steelyard.ingest.buffered.bytes", "Their bytes, roughly"));
     return Future.succeededFuture();
   }
 
@@ -72,15 +75,24 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
         : buffer.add(call.merchantId(), ingest.events());
   }
 
+  /**
+   * With a limit of its own, so that a database that has fallen silent cannot keep the places of
+   * flushes: the requests fail as not known to be stored, and their clients repeat them. What still
+   * hangs in connections is bounded by the size of the pool.
+   */
   private final class Database implements IngestBuffer.Surroundings {
     @Override
     public Future<Set<EventId>> store(List<Entry> entries) {
-      return store.store(pool, entries, clock.systemNow());
+      return limited(store.store(pool, entries, clock.systemNow()));
     }
 
     @Override
     public Future<Long> countConflicts(List<Entry> duplicates) {
-      return store.countConflicts(pool, duplicates);
+      return limited(store.countConflicts(pool, duplicates));
+    }
+
+    private <T> Future<T> limited(Future<T> statement) {
+      return statement.timeout(pools.patienceMs(1), TimeUnit.MILLISECONDS);
     }
 
     @Override

@@ -42,6 +42,7 @@ public final class Api {
   private final Gate gate;
   private final MeterRegistry metrics;
   private final BodyReader bodies;
+  private final BodyBytes bodyBytes;
   private final StrictJson json;
   private final Counter refused;
   private int inFlight;
@@ -51,6 +52,7 @@ public final class Api {
     this.gate = gate;
     this.metrics = metrics;
     this.bodies = new BodyReader(vertx, config.limits().bodyBytes(), config.timeouts().bodyMs());
+    this.bodyBytes = new BodyBytes(config.limits().bodyBytesInFlight(), metrics);
     this.json = new StrictJson(config.limits());
     this.refused =
         Counter.builder("steelyard.http.refused")
@@ -142,10 +144,12 @@ public final class Api {
     }
     inFlight++;
     request.pause();
-    run(served, request, requestId)
+    BodyBytes.Share share = bodyBytes.share();
+    run(served, request, requestId, share)
         .onComplete(
             outcome -> {
               inFlight--;
+              share.end();
               boolean gone = request.response().closed();
               if (outcome.succeeded()) {
                 send(request.response(), outcome.result());
@@ -160,17 +164,19 @@ public final class Api {
             });
   }
 
-  private Future<Answer> run(Served served, HttpServerRequest request, String requestId) {
+  private Future<Answer> run(
+      Served served, HttpServerRequest request, String requestId, BodyBytes.Share share) {
     try {
       return gate.admit(request, requestId)
-          .compose(call -> read(served, request, call))
+          .compose(call -> read(served, request, call, share))
           .compose(served.endpoint().operation()::handle);
     } catch (RuntimeException e) {
       return Future.failedFuture(e);
     }
   }
 
-  private Future<Exchange> read(Served served, HttpServerRequest request, Call call) {
+  private Future<Exchange> read(
+      Served served, HttpServerRequest request, Call call, BodyBytes.Share share) {
     Endpoint.Body wanted = served.endpoint().body();
     if (wanted == Endpoint.Body.NONE) {
       request.resume();
@@ -181,7 +187,7 @@ public final class Api {
       return Refusal.closing(415, "unsupported_media_type", problem).failed();
     }
     return bodies
-        .read(request)
+        .read(request, share)
         .map(
             body ->
                 exchange(

@@ -27,8 +27,11 @@ final class BodyReader {
     this.timeoutMs = timeoutMs;
   }
 
-  /** The inflated body; fails with a {@link Refusal} of 408, 413 or 415. Resumes the request. */
-  Future<Buffer> read(HttpServerRequest request) {
+  /**
+   * The inflated body; fails with a {@link Refusal} of 408, 413, 415 or, without room in {@code
+   * share}, 503. Resumes the request.
+   */
+  Future<Buffer> read(HttpServerRequest request, BodyBytes.Share share) {
     List<String> encodings = request.headers().getAll("content-encoding");
     String encoding = encodings.isEmpty() ? null : String.join(", ", encodings);
     boolean gzip = "gzip".equalsIgnoreCase(encoding);
@@ -40,11 +43,14 @@ final class BodyReader {
     if (declaredLength(request) > bytesMax) {
       return tooLarge().failed();
     }
+    if (!share.fits(declaredLength(request))) {
+      return share.refusal().failed();
+    }
     if ("100-continue".equalsIgnoreCase(request.getHeader("expect"))) {
       request.response().writeContinue();
     }
-    Future<Buffer> sent = collect(request);
-    return gzip ? sent.compose(this::inflate) : sent;
+    Future<Buffer> sent = collect(request, share);
+    return gzip ? sent.compose(body -> inflate(body, share)) : sent;
   }
 
   /**
@@ -73,7 +79,7 @@ final class BodyReader {
     return length == null ? 0 : Long.parseLong(length); // the decoder let only digits pass
   }
 
-  private Future<Buffer> collect(HttpServerRequest request) {
+  private Future<Buffer> collect(HttpServerRequest request, BodyBytes.Share share) {
     Promise<Buffer> promise = Promise.promise();
     Buffer body = Buffer.buffer();
     long timer =
@@ -89,6 +95,8 @@ final class BodyReader {
           }
           if (body.length() + chunk.length() > bytesMax) {
             promise.tryFail(tooLarge());
+          } else if (!share.take(chunk.length())) {
+            promise.tryFail(share.refusal());
           } else {
             body.appendBuffer(chunk);
           }
@@ -116,7 +124,7 @@ final class BodyReader {
         413, "body_too_large", "The body may have at most " + bytesMax + " bytes.");
   }
 
-  private Future<Buffer> inflate(Buffer sent) {
+  private Future<Buffer> inflate(Buffer sent, BodyBytes.Share share) {
     Inflater inflater = new Inflater(true);
     try {
       byte[] bytes = sent.getBytes();
@@ -135,8 +143,12 @@ final class BodyReader {
         if (body.length() + read > bytesMax) {
           return tooLarge().failed();
         }
+        if (!share.take(read)) {
+          return share.refusal().failed();
+        }
         body.appendBytes(chunk, 0, read);
       }
+      share.giveBack(sent.length());
       return GzipHeader.trailerFits(bytes, inflater.getRemaining(), body)
           ? Future.succeededFuture(body)
           : malformed();

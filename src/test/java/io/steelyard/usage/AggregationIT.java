@@ -7,7 +7,6 @@ import static io.steelyard.usage.UsageFixture.await;
 import static io.steelyard.usage.UsageFixture.event;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.config.Config;
 import io.steelyard.usage.UsageMessages.UsageEvent;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -31,7 +30,7 @@ class AggregationIT {
   @BeforeAll
   static void deploy() {
     usage = new UsageFixture();
-    usage.ingestion(new Config.Ingest(100, 2, 50_000));
+    usage.ingestion(UsageFixture.INGEST);
     usage.aggregation(2); // always in competition: every test is also one of counting once
   }
 
@@ -301,7 +300,7 @@ class AggregationIT {
           INSERT INTO event (merchant_id, key, batch, customer_id, payload_hash, generated_at,
                              name, data)
           SELECT '%s', gen_random_uuid(), batch, '%s', 0, '2026-03-02Z', 'sum', '{"v":' FROM b)
-        INSERT INTO event_batch SELECT batch, '%1$s', 1, now() FROM b
+        INSERT INTO event_batch SELECT batch, '%1$s', 1, 200, now() FROM b
         """
             .formatted(usage.merchant, customer));
 

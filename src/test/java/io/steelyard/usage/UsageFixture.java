@@ -1,6 +1,7 @@
 package io.steelyard.usage;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.steelyard.billing.BillingMessages;
 import io.steelyard.bus.Bus;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.RecordCodec;
@@ -40,23 +41,43 @@ final class UsageFixture implements AutoCloseable {
 
   static final Instant MARCH = Instant.parse("2026-03-01T00:00:00Z");
   static final Instant APRIL = Instant.parse("2026-04-01T00:00:00Z");
+  static final int EVENT_BYTES = 1 << 16;
+  static final Config.Ingest INGEST = new Config.Ingest(100, 1 << 20, 2, 50_000, 1 << 26);
+  static final Config.Database DATABASE =
+      new Config.Database(
+          null, "", 0, "none", 4, 2, 4, 4, 256, 2000, 5000, 5000, 2000, 10_000, 256);
   private static final long WAIT_S = 10;
 
-  final Endpoint endpoint = PostgresSupport.migratedDatabase();
-  final SimpleMeterRegistry metrics = new SimpleMeterRegistry();
+  final Endpoint endpoint;
+  final SimpleMeterRegistry metrics;
   final UUID merchant = UUID.randomUUID();
-  private final Vertx vertx = Vertx.vertx();
-  private final Bus bus = new Bus(vertx, true);
+  final Vertx vertx;
+  private final Bus bus;
   private final MerchantClock clock = new MerchantClock(Clock.systemUTC());
-  private final Pools pools =
-      new Pools(
-          new Config.Database(
-              null, "", 0, "none", 4, 2, 4, 4, 256, 2000, 5000, 5000, 2000, 10_000, 256),
-          endpoint);
+  final Pools pools;
 
   UsageFixture() {
-    new RecordCodec(List.of(UsageMessages.class)).register(vertx);
+    endpoint = PostgresSupport.migratedDatabase();
+    metrics = new SimpleMeterRegistry();
+    vertx = Vertx.vertx();
+    bus = new Bus(vertx, true);
+    pools = new Pools(DATABASE, endpoint);
+    new RecordCodec(List.of(UsageMessages.class, BillingMessages.class)).register(vertx);
     merchant(merchant);
+  }
+
+  private UsageFixture(UsageFixture other) {
+    endpoint = other.endpoint;
+    metrics = other.metrics;
+    vertx = other.vertx;
+    bus = other.bus;
+    pools = other.pools;
+    merchant(merchant);
+  }
+
+  /** The same for another merchant; closed with this. */
+  UsageFixture neighbour() {
+    return new UsageFixture(this);
   }
 
   /** The deployment's id. */
@@ -70,11 +91,15 @@ final class UsageFixture implements AutoCloseable {
                 config)));
   }
 
+  static Config.Aggregation claiming(int eventsMax, int bytesMax) {
+    return new Config.Aggregation(eventsMax, bytesMax, 50, 10, 10_000);
+  }
+
   void aggregation(int instances) {
-    Config.Aggregation config = new Config.Aggregation(1000, 50, 10, 10_000);
+    Config.Aggregation config = claiming(1000, 1 << 20);
     await(
         vertx.deployVerticle(
-            () -> new AggregationVerticle(pools, clock, config, metrics),
+            () -> new AggregationVerticle(pools, clock, config, EVENT_BYTES, metrics),
             new DeploymentOptions()
                 .setThreadingModel(ThreadingModel.WORKER)
                 .setInstances(instances)));

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class UsageIT {
-  private static final Config.Ingest CONFIG = new Config.Ingest(50, 2, 200);
+  private static final Config.Ingest CONFIG = new Config.Ingest(50, 100_000, 2, 200, 300_000);
   private static UsageFixture usage;
   private static String deployment;
 
@@ -229,6 +229,42 @@ class UsageIT {
                 .counter()
                 .count())
         .isEqualTo(51);
+  }
+
+  @Test
+  void bytesBoundTheBufferAndTheFlushesAsTheNumberOfEventsDoes() {
+    String data = "{\"v\": \"" + "x".repeat(60_000) + "\"}";
+    List<Future<Ingested>> answers = new ArrayList<>();
+    whileEventsAreLocked(
+        () -> {
+          for (int i = 0; i < 4; i++) {
+            answers.add(usage.ingest(usage.merchant, List.of(event(customer, "a", MARCH, data))));
+          }
+          usage.awaitTrue(WAITING_FLUSHES.formatted(2));
+          assertThat(
+                  failure(usage.ingest(usage.merchant, List.of(event(customer, "a", MARCH, data)))))
+              .isInstanceOfSatisfying(
+                  Failure.Overloaded.class,
+                  full -> assertThat(full.code()).isEqualTo("ingest_overloaded"));
+          assertThat(usage.metrics.get("steelyard.ingest.buffered.bytes").gauge().value())
+              .isBetween(240_000d, 250_000d);
+        });
+
+    assertThat(answers)
+        .allSatisfy(answer -> assertThat(await(answer)).isEqualTo(new Ingested(1, 0)));
+    assertThat(usage.number("SELECT count(DISTINCT batch) FROM event")).isEqualByComparingTo("4");
+    assertThat(usage.number("SELECT min(bytes) FROM event_batch"))
+        .isEqualByComparingTo("" + (200 + "a".length() + data.length()));
+    assertThat(usage.metrics.get("steelyard.ingest.buffered.bytes").gauge().value()).isZero();
+  }
+
+  @Test
+  void oneRequestAloneMayBeLargerThanTheBuffer() {
+    String data = "{\"v\": \"" + "x".repeat(60_000) + "\"}";
+    List<UsageEvent> events =
+        IntStream.range(0, 6).mapToObj(i -> event(customer, "a", MARCH, data)).toList();
+
+    assertThat(await(usage.ingest(usage.merchant, events))).isEqualTo(new Ingested(6, 0));
   }
 
   @Test

@@ -1,0 +1,71 @@
+package io.steelyard.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.steelyard.json.Json;
+import io.steelyard.support.Merchant;
+import io.steelyard.support.RawHttp;
+import io.steelyard.support.RawHttp.Response;
+import io.steelyard.support.TestApp;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Bodies are bounded together, not only each. */
+class BodyBytesIT {
+  private static final int BODY_MAX = 4096;
+  private static final int HALF = BODY_MAX / 2;
+
+  @Test
+  void aBodyThatDoesNotFitBesideTheOthersIsRefusedUntilTheyAreDone() throws Exception {
+    try (TestApp app =
+        TestApp.start(
+            Map.of(
+                "verticles.http.instances", "1",
+                "limits.bodyBytes", "" + BODY_MAX,
+                "limits.bodyBytesInFlight", "" + 2 * BODY_MAX))) {
+      Merchant merchant = app.merchant("test", null);
+      String event = Json.encode(merchant.event("nobody", "n", 1, null)).toString();
+      try (RawHttp first = begun(app, merchant);
+          RawHttp second = begun(app, merchant)) {
+        first.send(" ".repeat(BODY_MAX - HALF / 4));
+        second.send(" ".repeat(BODY_MAX - HALF / 4));
+
+        Merchant.eventually(() -> isPromisedRoom(app, merchant), room -> !room);
+        Response refused;
+        try (RawHttp third = begun(app, merchant)) {
+          refused = third.read();
+        }
+
+        assertThat(refused.body()).contains("\"code\":\"overloaded\"");
+        assertThat(refused.header("retry-after")).isEqualTo("1");
+        assertThat(refused.header("connection")).isEqualTo("close");
+        assertThat(app.service().metrics().scrape())
+            .containsPattern("steelyard_http_bodies_refused_total [1-9]");
+
+        first.send(event + " ".repeat(HALF / 4 - event.length()));
+        assertThat(first.read().status()).isEqualTo(202);
+      }
+      assertThat(Merchant.eventually(() -> isPromisedRoom(app, merchant), room -> room)).isTrue();
+    }
+  }
+
+  /** Whether a body as long as the others' may be sent now; asks without sending any of it. */
+  private static boolean isPromisedRoom(TestApp app, Merchant merchant) {
+    try (RawHttp connection = RawHttp.connect(app.port())) {
+      String head = head(merchant).replace("Host: a", "Host: a\nExpect: 100-continue");
+      return connection.send(head).readHead().status() == 100;
+    }
+  }
+
+  private static RawHttp begun(TestApp app, Merchant merchant) {
+    return RawHttp.connect(app.port()).send(head(merchant));
+  }
+
+  private static String head(Merchant merchant) {
+    return "POST /external/event HTTP/1.1\nHost: a\nContent-Type: application/json\nX-Api-Key: "
+        + merchant.key()
+        + "\nContent-Length: "
+        + BODY_MAX
+        + "\n\n";
+  }
+}
