@@ -45,26 +45,33 @@ final class Banner {
         api,
         key,
         json);
-    text.append("\n  Post usage of the demo customer acme:\n");
-    command(
-        text,
-        "curl -s %s/external/event%s%s -d '{\"customerId\": \"%s\","
-            + " \"eventName\": \"model.completion\", \"generatedAt\": \"%s\","
-            + " \"data\": {\"tokens\": 25000}}'",
-        api,
-        key,
-        json,
-        demo.customerId(),
-        Json.timestamp(now));
-    text.append("\n  Read what is left of its prepaid units:\n");
-    command(
-        text,
-        "curl -s %s/external/customers/external-id/acme/customPricingUnits/%s/usage%s",
-        api,
-        demo.unitId(),
-        key);
-    text.append("\n  Read its first invoice:\n");
-    command(text, "curl -s %s/external/invoices/%s/with-line-items%s", api, demo.invoiceId(), key);
+    if (demo.customerId() != null) {
+      text.append("\n  Post usage of the demo customer acme:\n");
+      command(
+          text,
+          "curl -s %s/external/event%s%s -d '{\"customerId\": \"%s\","
+              + " \"eventName\": \"model.completion\", \"generatedAt\": \"%s\","
+              + " \"data\": {\"tokens\": 25000}}'",
+          api,
+          key,
+          json,
+          demo.customerId(),
+          Json.timestamp(now));
+    }
+    if (demo.unitId() != null) {
+      text.append("\n  Read what is left of its prepaid units:\n");
+      command(
+          text,
+          "curl -s %s/external/customers/external-id/acme/customPricingUnits/%s/usage%s",
+          api,
+          demo.unitId(),
+          key);
+    }
+    if (demo.invoiceId() != null) {
+      text.append("\n  Read its first invoice:\n");
+      command(
+          text, "curl -s %s/external/invoices/%s/with-line-items%s", api, demo.invoiceId(), key);
+    }
   }
 
   private static void command(StringBuilder text, String format, Object... values) {

@@ -7,12 +7,15 @@ import io.steelyard.bus.FailureException;
 import io.steelyard.catalog.CatalogMessages.ApplyCatalog;
 import io.steelyard.catalog.CatalogParser;
 import io.steelyard.config.Config;
+import io.steelyard.credit.CreditMessages.BlockRef;
 import io.steelyard.credit.CreditMessages.ListTransactions;
+import io.steelyard.credit.CreditMessages.TransactionView;
 import io.steelyard.customer.CustomerMessages.CreateCustomer;
 import io.steelyard.customer.CustomerMessages.CustomerInput;
 import io.steelyard.customer.CustomerMessages.GetCustomerByExternalId;
 import io.steelyard.db.Pools;
 import io.steelyard.domain.Environment;
+import io.steelyard.domain.Id;
 import io.steelyard.domain.Paging;
 import io.steelyard.domain.PaymentGateway;
 import io.steelyard.gateway.GatewayMessages.ConnectGateway;
@@ -21,12 +24,13 @@ import io.steelyard.merchant.MerchantMessages.CreateMerchant;
 import io.steelyard.merchant.MerchantMessages.FindMerchant;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.buffer.Buffer;
 import io.vertx.core.file.CopyOptions;
+import io.vertx.core.file.FileSystem;
 import io.vertx.core.file.OpenOptions;
 import io.vertx.sqlclient.Pool;
 import java.nio.file.Path;
 import java.time.ZoneOffset;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,7 +38,8 @@ import java.util.Optional;
 /**
  * A merchant to try things with: an empty database gets one, with the catalogue of {@code
  * conf/demo-catalog.yaml}, a sandbox gateway and a few customers. Its key is kept in a file of the
- * data directory, so that the next start can show it again; seeding that was cut short goes on.
+ * data directory, so that the next start can show it again. It is seeded once: seeding that was cut
+ * short goes on, and what was seeded is its owner's to change.
  */
 final class Demo {
   private static final String KEY_FILE = "demo-merchant.json";
@@ -51,10 +56,10 @@ final class Demo {
   private final Pools pools;
   private final Path keyFile;
 
-  /** What a person needs to try the service. */
+  /** What a person needs to try the service; what the demo merchant has not got is null. */
   record Introduction(String apiKey, String customerId, String unitId, String invoiceId) {}
 
-  private record Account(Call call, String apiKey) {}
+  private record Account(Call call, String apiKey, boolean seeded) {}
 
   Demo(Vertx vertx, Bus bus, Pools pools, Config config) {
     this.vertx = vertx;
@@ -71,12 +76,17 @@ final class Demo {
     return vertx
         .fileSystem()
         .exists(keyFile.toString())
-        .compose(known -> known ? readAccount() : createAccount())
+        .compose(
+            known ->
+                known ? readAccount() : Future.<Optional<Account>>succeededFuture(Optional.empty()))
+        .compose(read -> read.isPresent() ? Future.succeededFuture(read) : createAccount())
         .compose(
             account ->
                 account.isEmpty()
                     ? Future.succeededFuture(Optional.empty())
-                    : seed(account.get()).map(Optional::of));
+                    : seedOnce(account.get())
+                        .compose(done -> introduce(account.get()))
+                        .map(Optional::of));
   }
 
   private Future<Optional<Account>> readAccount() {
@@ -93,15 +103,17 @@ final class Demo {
                           Optional.of(
                               new Account(
                                   call.forMerchant(found.merchant()),
-                                  (String) stored.get("apiKey"))));
+                                  (String) stored.get("apiKey"),
+                                  Boolean.TRUE.equals(stored.get("seeded")))));
             })
-        .recover(Demo::absentMerchant);
+        .recover(error -> without(error, Failure.NotFound.class, Optional.empty()));
   }
 
-  /** The file may be older than the database, which was replaced. */
-  private static Future<Optional<Account>> absentMerchant(Throwable error) {
-    return error instanceof FailureException known && known.failure() instanceof Failure.NotFound
-        ? Future.succeededFuture(Optional.empty())
+  /** Goes on without what may well be missing, e.g. as the database was replaced. */
+  private static <T> Future<T> without(
+      Throwable error, Class<? extends Failure> expected, T instead) {
+    return error instanceof FailureException known && expected.isInstance(known.failure())
+        ? Future.succeededFuture(instead)
         : Future.failedFuture(error);
   }
 
@@ -126,26 +138,41 @@ final class Demo {
               Call.Merchant merchant =
                   new Call.Merchant(created.id(), created.environment(), created.timezone());
               String key = created.apiKey().key();
-              return write(Json.encode(Map.of("merchantId", created.id(), "apiKey", key)))
-                  .map(done -> Optional.of(new Account(call.forMerchant(merchant), key)));
+              Account account = new Account(call.forMerchant(merchant), key, false);
+              return write(account).map(done -> Optional.of(account));
             });
   }
 
-  /** Whole or not at all: half a file would stop every later start. */
-  private Future<Void> write(Buffer content) {
+  /** Whole or not at all, for its owner only. */
+  private Future<Void> write(Account account) {
+    Map<String, Object> stored = new LinkedHashMap<>();
+    stored.put("merchantId", account.call().merchant().id());
+    stored.put("apiKey", account.apiKey());
+    stored.put("seeded", account.seeded());
+    FileSystem files = vertx.fileSystem();
     String unfinished = keyFile + ".unfinished";
-    CopyOptions replacing = new CopyOptions().setReplaceExisting(true).setAtomicMove(true);
-    OpenOptions ownerOnly = new OpenOptions().setPerms("rw-------").setDsync(true);
-    return vertx
-        .fileSystem()
+    OpenOptions ownerOnly =
+        new OpenOptions().setPerms("rw-------").setCreateNew(true).setDsync(true);
+    return files
         .mkdirs(keyFile.getParent().toString())
-        .compose(made -> vertx.fileSystem().open(unfinished, ownerOnly))
-        .compose(file -> file.write(content).eventually(file::close))
-        .compose(done -> vertx.fileSystem().move(unfinished, keyFile.toString(), replacing));
+        .compose(made -> files.exists(unfinished))
+        .compose(left -> left ? files.delete(unfinished) : Future.succeededFuture())
+        .compose(clean -> files.open(unfinished, ownerOnly))
+        .compose(file -> file.write(Json.encode(stored)).eventually(file::close))
+        .compose(
+            written ->
+                files.move(unfinished, keyFile.toString(), new CopyOptions().setAtomicMove(true)));
   }
 
-  private Future<Introduction> seed(Account account) {
-    Call call = account.call();
+  /** What its owner makes of it afterwards stays. */
+  private Future<Void> seedOnce(Account account) {
+    return account.seeded()
+        ? Future.succeededFuture()
+        : seed(account.call())
+            .compose(done -> write(new Account(account.call(), account.apiKey(), true)));
+  }
+
+  private Future<Void> seed(Call call) {
     return vertx
         .fileSystem()
         .readFile(CATALOG)
@@ -157,13 +184,8 @@ final class Demo {
         .compose(
             applied ->
                 bus.ask(
-                        new ConnectGateway(PaymentGateway.CARD_GATEWAY, "sandbox", null, null),
-                        call)
-                    .compose(connected -> createCustomers(call))
-                    .compose(
-                        done ->
-                            introduce(
-                                account, applied.customPricingUnits().get(0).id().toString())));
+                    new ConnectGateway(PaymentGateway.CARD_GATEWAY, "sandbox", null, null), call))
+        .compose(connected -> createCustomers(call));
   }
 
   private Future<Void> createCustomers(Call call) {
@@ -174,35 +196,30 @@ final class Demo {
               before ->
                   bus.ask(new CreateCustomer(new CustomerInput(customer)), call)
                       .<Void>mapEmpty()
-                      .recover(Demo::alreadyThere));
+                      .recover(error -> without(error, Failure.Conflict.class, null)));
     }
     return done;
   }
 
-  private static Future<Void> alreadyThere(Throwable error) {
-    return error instanceof FailureException known && known.failure() instanceof Failure.Conflict
-        ? Future.succeededFuture()
-        : Future.failedFuture(error);
-  }
-
-  private Future<Introduction> introduce(Account account, String unitId) {
+  private Future<Introduction> introduce(Account account) {
     String first = CUSTOMERS.get(0).get("externalId");
     Paging oldest = new Paging(1, 1, true, "createdAt");
+    Introduction bare = new Introduction(account.apiKey(), null, null, null);
     return bus.ask(new GetCustomerByExternalId(first), account.call())
         .compose(
             customer ->
                 bus.ask(new ListTransactions(first, oldest), account.call())
-                    .map(
-                        page ->
-                            new Introduction(
-                                account.apiKey(),
-                                customer.id().toString(),
-                                unitId,
-                                page.results()
-                                    .get(0)
-                                    .allocationBlock()
-                                    .invoice()
-                                    .id()
-                                    .toString())));
+                    .map(page -> introduction(account, customer.id(), page.results())))
+        .recover(error -> without(error, Failure.NotFound.class, bare));
+  }
+
+  private static Introduction introduction(
+      Account account, Id customerId, List<TransactionView> oldest) {
+    Optional<BlockRef> block = oldest.stream().findFirst().map(TransactionView::allocationBlock);
+    return new Introduction(
+        account.apiKey(),
+        customerId.toString(),
+        block.map(each -> each.customPricingUnitId().toString()).orElse(null),
+        block.map(BlockRef::invoice).map(invoice -> invoice.id().toString()).orElse(null));
   }
 }

@@ -39,14 +39,14 @@ public final class Main {
       System.out.println(banner(service, demo));
       log().debug("Settings:\n{}", service.config());
     } catch (StartFailure e) {
-      fail(e.getMessage());
+      fail(starting, e.getMessage());
     } catch (TimeoutException e) {
-      fail("the start took longer than " + START_LIMIT_S + " s");
+      fail(starting, "the start took longer than " + START_LIMIT_S + " s");
     } catch (Exception e) {
       if (!stopping) {
         log().error("The start failed", e);
       }
-      fail(e.getClass().getName() + ": " + e.getMessage());
+      fail(starting, e.getClass().getName() + ": " + e.getMessage());
     }
   }
 
@@ -89,27 +89,34 @@ public final class Main {
     return LoggerFactory.getLogger(Main.class);
   }
 
-  private static void fail(String reason) {
+  private static void fail(Future<Service> starting, String reason) {
     if (stopping) {
       return; // what fails now fails because of the stop
     }
     System.err.println("steelyard: " + reason.replaceAll("\\s*\\R\\s*", " "));
+    if (!starting.failed()) { // a start that failed has left nothing behind
+      stopInOrder(starting);
+    }
     end(FAILED);
   }
 
   /** The JVM's hook: it ends only when everything is stopped, since the process ends with it. */
   private static void stop(Future<Service> starting) {
     stopping = true;
+    end(stopInOrder(starting) ? STOPPED : FAILED);
+  }
+
+  private static boolean stopInOrder(Future<Service> starting) {
     try {
       log().info("Stopping");
       // A stop in the middle of a start waits for it: what has begun must end in order.
       Service service = starting.await(START_TO_STOP_LIMIT_S, TimeUnit.SECONDS);
       boolean clean = service.stop().await(); // every step of it has a limit
       log().info(clean ? "Stopped" : "Stopped, not all of it in order");
-      end(clean ? STOPPED : FAILED);
+      return clean;
     } catch (Exception e) {
       log().error("The stop failed", e);
-      end(FAILED);
+      return false;
     }
   }
 

@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +43,7 @@ import org.slf4j.LoggerFactory;
 public final class Service {
   private static final Logger LOG = LoggerFactory.getLogger(Service.class);
   private static final int TOKEN_BYTES = 32;
+  private static final Duration DEMO_LIMIT = Duration.ofSeconds(60);
 
   // With the drain's default of 15 s all of it stays below 30 s, the usual grace of a container.
   private static final Duration DRAIN_MARGIN = Duration.ofMillis(500);
@@ -209,11 +211,22 @@ public final class Service {
     return "http://" + (reachable.contains(":") ? "[" + reachable + "]" : reachable) + ":" + port;
   }
 
-  /** The demo merchant, where one is wanted and the database is not somebody's own. */
+  /**
+   * The demo merchant, where one is wanted and the database is not somebody's own. Nobody needs it
+   * so much that the service should end for its failure.
+   */
   Future<Optional<Demo.Introduction>> demo() {
-    return config.demoEnabled()
-        ? new Demo(vertx(), new Bus(vertx(), true), pools, config).prepare()
-        : Future.succeededFuture(Optional.empty());
+    if (!config.demoEnabled()) {
+      return Future.succeededFuture(Optional.empty());
+    }
+    return new Demo(vertx(), new Bus(vertx(), true), pools, config)
+        .prepare()
+        .timeout(DEMO_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+        .recover(
+            error -> {
+              LOG.warn("There is no demo merchant: {}", error.toString());
+              return Future.succeededFuture(Optional.empty());
+            });
   }
 
   public Vertx vertx() {

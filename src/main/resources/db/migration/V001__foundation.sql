@@ -155,6 +155,7 @@ CREATE TABLE customer (
   updated_at        timestamptz NOT NULL,
   CONSTRAINT customer_external_id_key UNIQUE (merchant_id, external_id)
 );
+CREATE INDEX customer_by_id ON customer (merchant_id, id);
 CREATE INDEX customer_created ON customer (merchant_id, created_at, id);
 CREATE INDEX customer_updated ON customer (merchant_id, updated_at, id);
 CREATE INDEX customer_email ON customer (merchant_id, email, id);
@@ -196,6 +197,7 @@ CREATE TABLE subscription (
   updated_at                    timestamptz NOT NULL,
   CHECK (end_date IS NULL OR end_date > start_date)
 );
+CREATE INDEX subscription_by_id ON subscription (merchant_id, id);
 CREATE INDEX subscription_customer ON subscription (merchant_id, customer_id, created_at, id);
 CREATE INDEX subscription_created ON subscription (merchant_id, created_at, id);
 CREATE INDEX subscription_updated ON subscription (merchant_id, updated_at, id);
@@ -261,8 +263,13 @@ CREATE TABLE invoice (
   UNIQUE (subscription_id, boundary_index),
   UNIQUE (merchant_id, vanity_id)
 );
+CREATE INDEX invoice_by_id ON invoice (merchant_id, id);
 CREATE INDEX invoice_created ON invoice (merchant_id, created_at, id);
 CREATE INDEX invoice_customer ON invoice (merchant_id, customer_id, created_at, id);
+CREATE INDEX invoice_updated ON invoice (merchant_id, updated_at, id);
+CREATE INDEX invoice_due ON invoice (merchant_id, due_date, id);
+CREATE INDEX invoice_issued ON invoice (merchant_id, issue_date, id);
+CREATE INDEX invoice_subscription ON invoice (merchant_id, subscription_id, created_at, id);
 CREATE INDEX invoice_status ON invoice (merchant_id, status, created_at, id);
 
 CREATE TABLE invoice_line_item (

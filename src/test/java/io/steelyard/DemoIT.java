@@ -13,6 +13,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -161,6 +162,44 @@ class DemoIT {
       assertThat(run(command).statusCode()).isBetween(200, 299);
     }
     assertThat(demo()).contains(introduction);
+  }
+
+  @Test
+  void whatTheOwnerChangesStaysAndWhatIsMissingIsNotShown() throws Exception {
+    start();
+    demo();
+    assertThat(Json.readMap(Files.readString(data.resolve("demo-merchant.json"))))
+        .containsEntry("seeded", true);
+    assertThat(Files.getPosixFilePermissions(data.resolve("demo-merchant.json")))
+        .containsOnly(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+    PostgresSupport.execute(
+        running.database(), "UPDATE customer SET external_id = 'x-' || external_id");
+    PostgresSupport.execute(running.database(), "DELETE FROM gateway_connection");
+    stop();
+
+    start();
+
+    assertThat(commands(banner(demo()))).hasSize(1);
+    assertThat(PostgresSupport.column(running.database(), "SELECT gateway FROM gateway_connection"))
+        .isEmpty();
+    assertThat(PostgresSupport.column(running.database(), "SELECT external_id FROM customer"))
+        .hasSize(3)
+        .allMatch(id -> id.startsWith("x-"));
+  }
+
+  @Test
+  void aFileOfAnotherDatabaseOrABrokenOneDoesNotEndTheService() throws Exception {
+    start();
+    Files.writeString(data.resolve("demo-merchant.json"), "{\"merch");
+    assertThat(demo()).isEmpty();
+    assertThat(merchants()).isEmpty();
+    Files.writeString(
+        data.resolve("demo-merchant.json"),
+        "{\"merchantId\": \"mrc_00000000000000000000000000\", \"apiKey\": \"sk_test_x\"}");
+
+    assertThat(commands(banner(demo()))).hasSize(4);
+
+    assertThat(merchants()).containsExactly("Demo");
   }
 
   @Test
