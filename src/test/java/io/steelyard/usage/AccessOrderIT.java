@@ -4,7 +4,7 @@ import static io.steelyard.usage.UsageFixture.APRIL;
 import static io.steelyard.usage.UsageFixture.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.subscription.SubscriptionStore;
+import io.steelyard.subscription.DueStore;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Pool;
 import java.sql.Connection;
@@ -48,7 +48,7 @@ class AccessOrderIT {
               usage.endpoint.jdbcUrl(), usage.endpoint.user(), usage.endpoint.password())) {
         fold.setAutoCommit(false);
         fold.createStatement().execute(LOCK.formatted(subscription, billables.getFirst()));
-        ended = new SubscriptionStore().endDue(pool, usage.merchant, APRIL, 10);
+        ended = new DueStore().endDue(pool, usage.merchant, APRIL, 10);
         usage.awaitTrue(WAITS);
         fold.createStatement().execute(LOCK.formatted(subscription, billables.getLast()));
         // a new billable's row brings its foreign key to the subscription that is being ended
