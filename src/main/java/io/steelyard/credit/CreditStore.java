@@ -35,15 +35,15 @@ public final class CreditStore {
       WITH input AS (
         SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::int[], $7::uuid[],
                              $8::numeric[], $9::timestamptz[], $10::timestamptz[], $11::uuid[],
-                             $12::uuid[], $13::text[])
+                             $12::uuid[], $13::text[], $15::text[], $16::text[]::numeric[])
           AS t(id, customer_id, unit_id, subscription_id, period_index, invoice_id, amount,
-               effective_at, expires_at, transaction_id, operation_id, type)
+               effective_at, expires_at, transaction_id, operation_id, type, origin, rollover_max)
       ), blocks AS (
         INSERT INTO allocation_block (id, merchant_id, customer_id, custom_pricing_unit_id,
             subscription_id, period_index, invoice_id, amount, remaining, effective_at, expires_at,
-            created_at)
+            created_at, origin, rollover_max)
         SELECT id, $1, customer_id, unit_id, subscription_id, period_index, invoice_id, amount,
-               amount, effective_at, expires_at, $14
+               amount, effective_at, expires_at, $14, origin, rollover_max
           FROM input
       )
       INSERT INTO credit_transaction (id, merchant_id, customer_id, allocation_block_id, type,
@@ -123,6 +123,7 @@ public final class CreditStore {
    * @param subscriptionId null for a manual allocation, as are {@code periodIndex} and {@code
    *     invoiceId}
    * @param expiresAt exclusive; null for never
+   * @param rolloverMax how many units left at its end live one more period; null for none
    * @param cause what the allocation is for, unique to it: replaying it collides
    */
   public record NewBlock(
@@ -135,8 +136,20 @@ public final class CreditStore {
       BigDecimal amount,
       Instant effectiveAt,
       Instant expiresAt,
+      BigDecimal rolloverMax,
       TransactionType type,
-      String cause) {}
+      String cause) {
+    /** What the block came from. */
+    private String origin() {
+      return switch (type) {
+        case PLAN_ALLOCATION -> "plan";
+        case ROLLOVER -> "rollover";
+        case MANUAL_ALLOCATION -> "manual";
+        case USAGE, EXPIRATION, REVERSAL ->
+            throw new IllegalStateException(type + " makes no block");
+      };
+    }
+  }
 
   /** What one unit amounts to for one customer now. */
   public record UnitUsage(BigDecimal used, BigDecimal remaining, NextExpiring nextExpiring) {}
@@ -167,7 +180,12 @@ public final class CreditStore {
         .addValue(blocks.stream().map(b -> Ids.nextUuid()).toArray(UUID[]::new))
         .addValue(blocks.stream().map(b -> Ids.operation(b.cause())).toArray(UUID[]::new))
         .addValue(blocks.stream().map(b -> b.type().wire()).toArray(String[]::new))
-        .addValue(Sql.time(now));
+        .addValue(Sql.time(now))
+        .addValue(blocks.stream().map(NewBlock::origin).toArray(String[]::new))
+        .addValue(
+            blocks.stream()
+                .map(b -> b.rolloverMax() == null ? null : b.rolloverMax().toString())
+                .toArray(String[]::new));
     return transaction.preparedQuery(INSERT_BLOCKS).execute(parameters).mapEmpty();
   }
 

@@ -139,6 +139,7 @@ public final class CreditVerticle extends StoreVerticle<CreditMessages<?>> {
             allocate.amount(),
             now,
             allocate.expiresAt(),
+            null,
             TransactionType.MANUAL_ALLOCATION,
             "manual:" + id);
     return store

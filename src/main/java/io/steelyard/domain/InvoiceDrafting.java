@@ -42,6 +42,7 @@ public final class InvoiceDrafting {
     BigDecimal whole = Rating.advanceAmount(price);
     BigDecimal quantity = price.rules().quantity();
     return line(
+        LineKind.ADVANCE,
         price,
         free ? name + " (trial)" : name,
         quantity,
@@ -87,7 +88,7 @@ public final class InvoiceDrafting {
                   quantityByBillable.getOrDefault(price.billableId(), BigDecimal.ZERO);
               BigDecimal exact = Rating.usageAmount(price, quantity);
               return line(
-                  price, price.name(), quantity, usedUnitPrice(price, quantity), exact, period);
+                  LineKind.ARREARS, price, price.name(), quantity, usedUnitPrice(price, quantity), exact, period);
             })
         .toList();
   }
@@ -110,6 +111,7 @@ public final class InvoiceDrafting {
   }
 
   private static InvoiceLine line(
+      LineKind kind,
       PriceTerms price,
       String description,
       BigDecimal quantity,
@@ -117,6 +119,8 @@ public final class InvoiceDrafting {
       BigDecimal exact,
       BillingPeriod period) {
     return new InvoiceLine(
+        kind,
+        period.index(),
         price,
         description,
         quantity,

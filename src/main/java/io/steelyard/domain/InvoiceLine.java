@@ -6,11 +6,14 @@ import java.time.Instant;
 /**
  * One line of an invoice before it has ids.
  *
+ * @param periodIndex of the period that is charged
  * @param exactAmount before rounding
  * @param amount rounded to the cent
  * @param end exclusive
  */
 public record InvoiceLine(
+    LineKind kind,
+    int periodIndex,
     PriceTerms price,
     String description,
     BigDecimal quantity,

@@ -1,13 +1,10 @@
 package io.steelyard.invoice;
 
-import io.steelyard.db.Ids;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.BillingMode;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
-import io.steelyard.domain.InvoiceLine;
 import io.steelyard.domain.InvoiceStatus;
-import io.steelyard.domain.NetTerms;
 import io.steelyard.domain.Paging;
 import io.steelyard.domain.PaymentGateway;
 import io.steelyard.domain.PriceType;
@@ -24,52 +21,14 @@ import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.SqlClient;
 import io.vertx.sqlclient.Tuple;
 import java.math.BigDecimal;
-import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Invoices and their lines. */
+/** Invoices and their lines, as they are read. */
 public final class InvoiceStore {
-  /**
-   * Takes the merchant's next numbers. Its row stays locked until the transaction ends, which is
-   * what keeps the numbers gapless: take them late.
-   */
-  private static final String NEXT_NUMBERS =
-      "UPDATE invoice_number SET last = last + $2 WHERE merchant_id = $1 RETURNING last";
-
-  private static final String INSERT_INVOICES =
-      """
-      INSERT INTO invoice (id, merchant_id, customer_id, subscription_id, boundary_index, status,
-          vanity_id, currency, total, due_date, issue_date, pending_date, net_terms,
-          auto_sync_invoice, auto_send_invoice, auto_charge_invoice, payment_gateway, created_at,
-          updated_at)
-      SELECT id, $1, customer_id, subscription_id, boundary_index, status, vanity_id, currency,
-             total, due_date, issue_date, issue_date, net_terms, auto_sync, auto_send, auto_charge,
-             payment_gateway, $15, $15
-        FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::int[], $6::text[], $7::bigint[],
-                    $8::text[], $9::numeric[], $10::timestamptz[], $11::timestamptz[], $12::text[],
-                    $13::boolean[], $14::boolean[], $16::boolean[], $17::text[])
-          AS t(id, customer_id, subscription_id, boundary_index, status, vanity_id, currency, total,
-               due_date, issue_date, net_terms, auto_sync, auto_send, auto_charge, payment_gateway)
-      """;
-
-  private static final String INSERT_LINES =
-      """
-      INSERT INTO invoice_line_item (id, merchant_id, invoice_id, position, price_id, description,
-          quantity, unit_price, exact_amount, amount, start_date, end_date, created_at, updated_at)
-      SELECT id, $1, invoice_id, position, price_id, description, quantity, unit_price,
-             exact_amount, amount, start_date, end_date, $13, $13
-        FROM unnest($2::uuid[], $3::uuid[], $4::int[], $5::uuid[], $6::text[], $7::numeric[],
-                    $8::numeric[], $9::numeric[], $10::numeric[], $11::timestamptz[],
-                    $12::timestamptz[])
-          AS t(id, invoice_id, position, price_id, description, quantity, unit_price, exact_amount,
-               amount, start_date, end_date)
-      """;
-
   private static final String COLUMNS =
       """
       id, external_id, status, created_at, updated_at, due_date, issue_date, pending_date,
@@ -113,113 +72,6 @@ public final class InvoiceStore {
           "status", "status",
           "updatedAt", "updated_at",
           "vanityId", "vanity_id");
-
-  /**
-   * An invoice to be, without its number.
-   *
-   * @param boundaryIndex the index of the period whose start it is made at
-   */
-  public record NewInvoice(
-      Id id,
-      Id customerId,
-      Id subscriptionId,
-      int boundaryIndex,
-      InvoiceStatus status,
-      String currency,
-      BigDecimal total,
-      Instant dueDate,
-      Instant issueDate,
-      NetTerms netTerms,
-      boolean autoSync,
-      boolean autoSend,
-      boolean autoCharge,
-      PaymentGateway paymentGateway,
-      List<InvoiceLine> lines) {
-    public NewInvoice {
-      lines = List.copyOf(lines);
-    }
-  }
-
-  /** Numbers and inserts invoices with their lines, in the order given. */
-  public Future<Void> insert(
-      SqlClient transaction, UUID merchantId, List<NewInvoice> invoices, Instant now) {
-    if (invoices.isEmpty()) {
-      return Future.succeededFuture();
-    }
-    return transaction
-        .preparedQuery(NEXT_NUMBERS)
-        .execute(Tuple.of(merchantId, (long) invoices.size()))
-        .compose(
-            rows -> {
-              long first = rows.iterator().next().getLong("last") - invoices.size() + 1;
-              return insertHeads(transaction, merchantId, invoices, first, now);
-            })
-        .compose(done -> insertLines(transaction, merchantId, invoices, now));
-  }
-
-  private static Future<Void> insertHeads(
-      SqlClient tx, UUID merchantId, List<NewInvoice> list, long firstNumber, Instant now) {
-    Long[] numbers = new Long[list.size()];
-    for (int i = 0; i < numbers.length; i++) {
-      numbers[i] = firstNumber + i;
-    }
-    Tuple parameters = Tuple.tuple();
-    parameters
-        .addValue(merchantId)
-        .addValue(list.stream().map(i -> i.id().uuid()).toArray(UUID[]::new))
-        .addValue(list.stream().map(i -> i.customerId().uuid()).toArray(UUID[]::new))
-        .addValue(list.stream().map(i -> i.subscriptionId().uuid()).toArray(UUID[]::new))
-        .addValue(list.stream().map(NewInvoice::boundaryIndex).toArray(Integer[]::new))
-        .addValue(list.stream().map(i -> i.status().wire()).toArray(String[]::new))
-        .addValue(numbers)
-        .addValue(list.stream().map(NewInvoice::currency).toArray(String[]::new))
-        .addValue(list.stream().map(NewInvoice::total).toArray(BigDecimal[]::new))
-        .addValue(list.stream().map(i -> Sql.time(i.dueDate())).toArray(OffsetDateTime[]::new))
-        .addValue(list.stream().map(i -> Sql.time(i.issueDate())).toArray(OffsetDateTime[]::new))
-        .addValue(list.stream().map(i -> i.netTerms().wire()).toArray(String[]::new))
-        .addValue(list.stream().map(NewInvoice::autoSync).toArray(Boolean[]::new))
-        .addValue(list.stream().map(NewInvoice::autoSend).toArray(Boolean[]::new))
-        .addValue(Sql.time(now))
-        .addValue(list.stream().map(NewInvoice::autoCharge).toArray(Boolean[]::new))
-        .addValue(list.stream().map(i -> wire(i.paymentGateway())).toArray(String[]::new));
-    return tx.preparedQuery(INSERT_INVOICES).execute(parameters).mapEmpty();
-  }
-
-  private static Future<Void> insertLines(
-      SqlClient tx, UUID merchantId, List<NewInvoice> invoices, Instant now) {
-    List<UUID> ids = new ArrayList<>();
-    List<UUID> invoiceIds = new ArrayList<>();
-    List<Integer> positions = new ArrayList<>();
-    List<InvoiceLine> lines = new ArrayList<>();
-    for (NewInvoice invoice : invoices) {
-      int position = 0;
-      for (InvoiceLine line : invoice.lines()) {
-        ids.add(Ids.nextUuid());
-        invoiceIds.add(invoice.id().uuid());
-        positions.add(position++);
-        lines.add(line);
-      }
-    }
-    if (lines.isEmpty()) {
-      return Future.succeededFuture();
-    }
-    Tuple parameters = Tuple.tuple();
-    parameters
-        .addValue(merchantId)
-        .addValue(ids.toArray(UUID[]::new))
-        .addValue(invoiceIds.toArray(UUID[]::new))
-        .addValue(positions.toArray(Integer[]::new))
-        .addValue(lines.stream().map(l -> l.price().id().uuid()).toArray(UUID[]::new))
-        .addValue(lines.stream().map(InvoiceLine::description).toArray(String[]::new))
-        .addValue(lines.stream().map(InvoiceLine::quantity).toArray(BigDecimal[]::new))
-        .addValue(lines.stream().map(InvoiceLine::unitPrice).toArray(BigDecimal[]::new))
-        .addValue(lines.stream().map(InvoiceLine::exactAmount).toArray(BigDecimal[]::new))
-        .addValue(lines.stream().map(InvoiceLine::amount).toArray(BigDecimal[]::new))
-        .addValue(lines.stream().map(l -> Sql.time(l.start())).toArray(OffsetDateTime[]::new))
-        .addValue(lines.stream().map(l -> Sql.time(l.end())).toArray(OffsetDateTime[]::new))
-        .addValue(Sql.time(now));
-    return tx.preparedQuery(INSERT_LINES).execute(parameters).mapEmpty();
-  }
 
   /** An invoice with its lines, as the external API shows it. */
   public Future<Optional<InvoiceView>> findWithLines(
@@ -355,9 +207,5 @@ public final class InvoiceStore {
         Json.readMap(row.getString("rules")),
         WireName.parse(PriceType.class, row.getString("price_type")),
         billable);
-  }
-
-  private static String wire(WireName value) {
-    return value == null ? null : value.wire();
   }
 }

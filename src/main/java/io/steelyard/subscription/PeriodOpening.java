@@ -16,8 +16,8 @@ import io.steelyard.domain.PlanTerms;
 import io.steelyard.domain.Schedule;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.domain.TransactionType;
-import io.steelyard.invoice.InvoiceStore;
-import io.steelyard.invoice.InvoiceStore.NewInvoice;
+import io.steelyard.invoice.DraftStore;
+import io.steelyard.invoice.DraftStore.NewInvoice;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.AccessStore.NewAccess;
 import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
@@ -42,7 +42,7 @@ public final class PeriodOpening {
   private final MerchantClock clock;
   private final SubscriptionStore subscriptions = new SubscriptionStore();
   private final AccessStore access = new AccessStore();
-  private final InvoiceStore invoices = new InvoiceStore();
+  private final DraftStore invoices = new DraftStore();
   private final CreditStore credits = new CreditStore();
 
   public PeriodOpening(MerchantClock clock) {
@@ -104,8 +104,7 @@ public final class PeriodOpening {
                 invoices.insert(
                     tx,
                     merchantId,
-                    opened.stream().map(Opened::invoice).filter(Objects::nonNull).toList(),
-                    now))
+                    opened.stream().map(Opened::invoice).filter(Objects::nonNull).toList()))
         .compose(
             done ->
                 credits.allocate(
@@ -151,17 +150,21 @@ public final class PeriodOpening {
         view.customerId(),
         view.id(),
         period.index(),
+        period.start(),
         InvoiceDrafting.finalStatus(total, view.paymentGateway(), merchant.environment()),
         view.currency().wire(),
         total,
         due,
         now,
+        null,
         terms,
         view.autoSyncInvoice(),
         view.autoSendInvoice(),
         view.autoChargeInvoice(),
         view.paymentGateway(),
-        lines);
+        null,
+        lines,
+        now);
   }
 
   private static List<NewBlock> blocks(
@@ -184,6 +187,7 @@ public final class PeriodOpening {
               terms.amount(),
               period.start(),
               expiry(terms, period, moment.zone()),
+              terms.rolloverMax(),
               TransactionType.PLAN_ALLOCATION,
               "alloc:" + view.id() + ":" + terms.customPricingUnitId() + ":" + period.start()));
     }

@@ -1,5 +1,6 @@
 package io.steelyard.usage;
 
+import io.steelyard.db.Columns;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.UsageTotal;
@@ -79,7 +80,7 @@ final class CounterStore {
     return transaction
         .preparedQuery(COUNTERS)
         .execute(
-            new Columns<>(meters).periods(Meter.Ref::period).uuids(Meter.Ref::billableId).and())
+            new Columns<>(meters).also(PeriodColumns.of(Meter.Ref::period)).uuids(Meter.Ref::billableId).and())
         .map(
             rows -> {
               Map<Meter.Ref, UsageTotal> totals = new HashMap<>();
@@ -96,7 +97,7 @@ final class CounterStore {
         .preparedQuery(SAVE_COUNTERS)
         .execute(
             new Columns<>(readings)
-                .periods(reading -> reading.meter().period().ref())
+                .also(PeriodColumns.of(reading -> reading.meter().period().ref()))
                 .uuids(reading -> reading.meter().billable().id().uuid())
                 .longs(reading -> reading.total().events())
                 .numbers(reading -> reading.total().sum())
@@ -120,7 +121,7 @@ final class CounterStore {
         .preparedQuery(ADD_UNIQUES)
         .execute(
             new Columns<>(uniques)
-                .periods(unique -> unique.meter().period())
+                .also(PeriodColumns.of(unique -> unique.meter().period()))
                 .uuids(unique -> unique.meter().billableId())
                 .uuids(Unique::valueHash)
                 .and())

@@ -1,5 +1,6 @@
 package io.steelyard.usage;
 
+import io.steelyard.db.Columns;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.CreditDrawdown;
@@ -174,7 +175,7 @@ final class DrawStore {
         .preparedQuery(SAVE_USES)
         .execute(
             new Columns<>(wallets.changedPrices())
-                .periods(PriceRef::period)
+                .also(PeriodColumns.of(PriceRef::period))
                 .uuids(PriceRef::priceId)
                 .numbers(price -> wallets.use(price).required())
                 .numbers(price -> wallets.use(price).drawn())
@@ -231,7 +232,7 @@ final class DrawStore {
         .preparedQuery(SAVE_DRAWS)
         .execute(
             new Columns<>(draws)
-                .periods(draw -> draw.price().period())
+                .also(PeriodColumns.of(draw -> draw.price().period()))
                 .uuids(draw -> draw.price().priceId())
                 .uuids(PriceDraw::blockId)
                 .numbers(draw -> draw.fromBlock().drawn())
@@ -241,7 +242,7 @@ final class DrawStore {
   }
 
   private static Tuple columns(Collection<PriceRef> prices) {
-    return new Columns<>(prices).periods(PriceRef::period).uuids(PriceRef::priceId).and();
+    return new Columns<>(prices).also(PeriodColumns.of(PriceRef::period)).uuids(PriceRef::priceId).and();
   }
 
   private static PriceRef price(Row row) {

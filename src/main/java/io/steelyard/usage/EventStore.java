@@ -1,5 +1,6 @@
 package io.steelyard.usage;
 
+import io.steelyard.db.Columns;
 import io.steelyard.db.Sql;
 import io.steelyard.usage.UsageMessages.UsageEvent;
 import io.vertx.core.Future;

@@ -1,5 +1,6 @@
 package io.steelyard.usage;
 
+import io.steelyard.db.Columns;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.BillingCadence;
 import io.steelyard.domain.WireName;
@@ -204,7 +205,7 @@ final class UsageStore {
   Future<Void> markReady(SqlConnection transaction, List<UsagePeriod> periods) {
     return transaction
         .preparedQuery(MARK_READY)
-        .execute(new Columns<>(periods).periods(UsagePeriod::ref).and())
+        .execute(new Columns<>(periods).also(PeriodColumns.of(UsagePeriod::ref)).and())
         .mapEmpty();
   }
 

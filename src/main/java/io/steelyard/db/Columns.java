@@ -1,6 +1,5 @@
-package io.steelyard.usage;
+package io.steelyard.db;
 
-import io.steelyard.db.Sql;
 import io.vertx.sqlclient.Tuple;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -10,34 +9,35 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.IntFunction;
+import java.util.function.UnaryOperator;
 
 /** The parameters of a statement over {@code unnest}: one array per column, a row per element. */
-final class Columns<T> {
+public final class Columns<T> {
   private final List<T> rows;
   private final Tuple tuple = Tuple.tuple();
 
-  Columns(Collection<T> rows) {
+  public Columns(Collection<T> rows) {
     this.rows = List.copyOf(rows);
   }
 
-  Columns<T> uuids(Function<T, UUID> value) {
+  public Columns<T> uuids(Function<T, UUID> value) {
     return add(UUID[]::new, value);
   }
 
-  Columns<T> texts(Function<T, String> value) {
+  public Columns<T> texts(Function<T, String> value) {
     return add(String[]::new, value);
   }
 
-  Columns<T> longs(Function<T, Long> value) {
+  public Columns<T> longs(Function<T, Long> value) {
     return add(Long[]::new, value);
   }
 
-  Columns<T> integers(Function<T, Integer> value) {
+  public Columns<T> integers(Function<T, Integer> value) {
     return add(Integer[]::new, value);
   }
 
   /** As text, to be cast: the client hangs on a null within an array of numerics. */
-  Columns<T> numbers(Function<T, BigDecimal> value) {
+  public Columns<T> numbers(Function<T, BigDecimal> value) {
     return texts(
         row -> {
           BigDecimal number = value.apply(row);
@@ -45,23 +45,21 @@ final class Columns<T> {
         });
   }
 
-  Columns<T> booleans(Function<T, Boolean> value) {
+  public Columns<T> booleans(Function<T, Boolean> value) {
     return add(Boolean[]::new, value);
   }
 
-  Columns<T> times(Function<T, Instant> value) {
+  public Columns<T> times(Function<T, Instant> value) {
     return add(OffsetDateTime[]::new, row -> Sql.time(value.apply(row)));
   }
 
-  /** The three columns of a period's key. */
-  Columns<T> periods(Function<T, UsagePeriod.Ref> ref) {
-    return uuids(row -> ref.apply(row).merchantId())
-        .uuids(row -> ref.apply(row).subscriptionId())
-        .integers(row -> ref.apply(row).index());
+  /** Columns that several statements have in common. */
+  public Columns<T> also(UnaryOperator<Columns<T>> columns) {
+    return columns.apply(this);
   }
 
   /** A parameter of its own behind the columns. */
-  Tuple and(Object... parameters) {
+  public Tuple and(Object... parameters) {
     for (Object parameter : parameters) {
       tuple.addValue(parameter);
     }

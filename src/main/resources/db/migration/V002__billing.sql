@@ -1,0 +1,104 @@
+-- The recurring run: what is due when, invoices on their way to be final, and their states.
+
+-- Subscriptions ---------------------------------------------------------------------------------
+
+-- due_at: when the clockwork must next act on it (its start, an allocation, its period's end); null
+-- for never. period_index: the period opened last; null before the first. A parked subscription is
+-- left alone until an operator resumes it.
+ALTER TABLE subscription
+  ADD due_at        timestamptz,
+  ADD period_index  integer,
+  ADD parked_at     timestamptz,
+  ADD parked_reason text;
+
+UPDATE subscription s
+   SET period_index = p.period_index,
+       due_at = CASE WHEN p.period_end < '9999-12-31Z' THEN p.period_end END
+  FROM (SELECT DISTINCT ON (subscription_id) subscription_id, period_index, period_end
+          FROM subscription_period ORDER BY subscription_id, period_index DESC) p
+ WHERE p.subscription_id = s.id AND s.status = 'active';
+UPDATE subscription SET due_at = start_date WHERE status = 'pendingActivation';
+
+DROP INDEX subscription_starting;
+DROP INDEX subscription_ending;
+CREATE INDEX subscription_due ON subscription (merchant_id, due_at)
+  WHERE due_at IS NOT NULL AND parked_at IS NULL;
+CREATE INDEX subscription_parked ON subscription (merchant_id, parked_at) WHERE parked_at IS NOT NULL;
+
+-- Late usage ------------------------------------------------------------------------------------
+
+-- Events that were counted in a period after the lines for its usage had been written.
+-- boundary_index: of the invoice whose lines include them; null while none does.
+CREATE TABLE late_event (
+  merchant_id     uuid    NOT NULL,
+  subscription_id uuid    NOT NULL,
+  period_index    integer NOT NULL,
+  key             uuid    NOT NULL,
+  boundary_index  integer,
+  PRIMARY KEY (subscription_id, period_index, key)
+);
+
+-- Closed periods whose cost may differ from what was billed for them: for their usage (late events,
+-- a void invoice) or for their fixed prices (a renewal that gave back a part).
+CREATE TABLE rebill (
+  merchant_id     uuid        NOT NULL,
+  subscription_id uuid        NOT NULL,
+  period_index    integer     NOT NULL,
+  usage           boolean     NOT NULL,
+  fixed           boolean     NOT NULL,
+  since           timestamptz NOT NULL,  -- by the merchant's clock
+  PRIMARY KEY (subscription_id, period_index)
+);
+CREATE INDEX rebill_since ON rebill (merchant_id, since);
+
+-- Invoices --------------------------------------------------------------------------------------
+
+-- finalise_at: by the merchant's clock; null once it is final. paused_reason: why it is paused.
+ALTER TABLE invoice
+  ADD boundary_at   timestamptz,
+  ADD finalise_at   timestamptz,
+  ADD paused_reason text;
+UPDATE invoice SET boundary_at = pending_date;
+ALTER TABLE invoice ALTER boundary_at SET NOT NULL;
+CREATE INDEX invoice_finalise ON invoice (merchant_id, finalise_at) WHERE status = 'pending';
+CREATE INDEX invoice_unpaid ON invoice (merchant_id, due_date) WHERE status = 'issued';
+
+-- kind: advance and arrears of the boundary's own periods, or adjustment of an earlier one.
+ALTER TABLE invoice_line_item
+  ADD kind         text    NOT NULL DEFAULT 'advance'
+    CHECK (kind IN ('advance', 'arrears', 'adjustment')),
+  ADD period_index integer NOT NULL DEFAULT 0;
+ALTER TABLE invoice_line_item ALTER kind DROP DEFAULT, ALTER period_index DROP DEFAULT;
+
+-- Every change of a state: who, when, from, to, why. Append-only.
+CREATE TABLE transition (
+  id           uuid        NOT NULL PRIMARY KEY,
+  merchant_id  uuid        NOT NULL,
+  subject      text        NOT NULL CHECK (subject IN ('invoice', 'subscription')),
+  subject_id   uuid        NOT NULL,
+  from_status  text        NOT NULL,
+  to_status    text        NOT NULL,
+  actor        text        NOT NULL,  -- billing, gateway, operator or merchant
+  reason       text        NOT NULL,
+  request_id   text,
+  at           timestamptz NOT NULL,  -- by the merchant's clock
+  recorded_at  timestamptz NOT NULL   -- by the system's
+);
+CREATE INDEX transition_subject ON transition (subject_id, id);
+
+-- Prepaid units ---------------------------------------------------------------------------------
+
+-- rollover_max: how many units left at its end live one more period.
+ALTER TABLE allocation_block
+  ADD origin       text NOT NULL DEFAULT 'plan' CHECK (origin IN ('plan', 'manual', 'rollover')),
+  ADD rollover_max numeric;
+UPDATE allocation_block SET origin = 'manual' WHERE subscription_id IS NULL;
+ALTER TABLE allocation_block ALTER origin DROP DEFAULT;
+ALTER TABLE allocation_block DROP CONSTRAINT allocation_block_once;
+ALTER TABLE allocation_block ADD CONSTRAINT allocation_block_once
+  UNIQUE (subscription_id, custom_pricing_unit_id, effective_at, origin);
+CREATE INDEX allocation_block_expiring ON allocation_block (merchant_id, expires_at)
+  WHERE remaining > 0 AND expires_at IS NOT NULL;
+
+-- released: units that a void invoice gave back, to be drawn again for its next invoice.
+ALTER TABLE credit_usage ADD released numeric NOT NULL DEFAULT 0;
