@@ -88,7 +88,13 @@ public final class InvoiceDrafting {
                   quantityByBillable.getOrDefault(price.billableId(), BigDecimal.ZERO);
               BigDecimal exact = Rating.usageAmount(price, quantity);
               return line(
-                  LineKind.ARREARS, price, price.name(), quantity, usedUnitPrice(price, quantity), exact, period);
+                  LineKind.ARREARS,
+                  price,
+                  price.name(),
+                  quantity,
+                  usedUnitPrice(price, quantity),
+                  exact,
+                  period);
             })
         .toList();
   }

@@ -80,7 +80,10 @@ final class CounterStore {
     return transaction
         .preparedQuery(COUNTERS)
         .execute(
-            new Columns<>(meters).also(PeriodColumns.of(Meter.Ref::period)).uuids(Meter.Ref::billableId).and())
+            new Columns<>(meters)
+                .also(PeriodColumns.of(Meter.Ref::period))
+                .uuids(Meter.Ref::billableId)
+                .and())
         .map(
             rows -> {
               Map<Meter.Ref, UsageTotal> totals = new HashMap<>();

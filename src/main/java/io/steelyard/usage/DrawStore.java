@@ -242,7 +242,10 @@ final class DrawStore {
   }
 
   private static Tuple columns(Collection<PriceRef> prices) {
-    return new Columns<>(prices).also(PeriodColumns.of(PriceRef::period)).uuids(PriceRef::priceId).and();
+    return new Columns<>(prices)
+        .also(PeriodColumns.of(PriceRef::period))
+        .uuids(PriceRef::priceId)
+        .and();
   }
 
   private static PriceRef price(Row row) {
