@@ -100,5 +100,8 @@ ALTER TABLE allocation_block ADD CONSTRAINT allocation_block_once
 CREATE INDEX allocation_block_expiring ON allocation_block (merchant_id, expires_at)
   WHERE remaining > 0 AND expires_at IS NOT NULL;
 
+-- For what usage has drawn from a block, whichever period it is of.
+CREATE INDEX credit_draw_block ON credit_draw (allocation_block_id);
+
 -- released: units that a void invoice gave back, to be drawn again for its next invoice.
 ALTER TABLE credit_usage ADD released numeric NOT NULL DEFAULT 0;

@@ -250,11 +250,11 @@ final class UsageFixture implements AutoCloseable {
     execute(
         """
         INSERT INTO allocation_block (id, merchant_id, customer_id, custom_pricing_unit_id, amount,
-          remaining, effective_at, expires_at, created_at)
-        VALUES ('%s', '%s', '%s', '%s', %s, %5$s, '%s', '%s', '%6$s');
+          remaining, effective_at, expires_at, created_at, origin)
+        VALUES ('%s', '%s', '%s', '%s', %s, %5$s, '%s', '%s', '%6$s', 'manual');
         INSERT INTO credit_transaction (id, merchant_id, customer_id, allocation_block_id, type,
           amount, operation_id, created_at)
-        VALUES ('%1$s', '%2$s', '%3$s', '%1$s', 'planAllocation', %5$s, '%1$s', now())
+        VALUES ('%1$s', '%2$s', '%3$s', '%1$s', 'manualAllocation', %5$s, '%1$s', now())
         """
             .formatted(id, merchant, customer, unit, amount, from, until));
     return id;
