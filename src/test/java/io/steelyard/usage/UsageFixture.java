@@ -204,8 +204,11 @@ final class UsageFixture implements AutoCloseable {
         """
         INSERT INTO billable
         VALUES ('%s', '%s', '%1$s', 'B', '', 'available', '', '', '', '', false, true, false, 0,
-                '{"conditions":[[{"key":"eventName","rule":"matches","value":"%s"}]],\
-        "calculation":"%s","overProperty":"data.v"}', now(), now())
+                now(), now());
+        INSERT INTO billable_rules (billable_id, merchant_id, rules, active_from)
+        VALUES ('%1$s', '%2$s', \
+        '{"conditions":[[{"key":"eventName","rule":"matches","value":"%s"}]],\
+        "calculation":"%s","overProperty":"data.v"}', '2025-01-01Z')
         """
             .formatted(id, merchant, eventName, calculation));
     return id;
