@@ -58,6 +58,7 @@ public record Config(
       @Range(min = 1, max = 1000) int controlPoolSize,
       @Range(min = 1, max = 1000) int ingestPoolSize,
       @Range(min = 1, max = 1000) int aggregationPoolSize,
+      @Range(min = 1, max = 1000) int billingPoolSize,
       @Range(min = 1, max = 1_000_000) int poolWaitQueueMax,
       @Range(min = 1, max = 600_000) int poolWaitMs,
       @Range(min = 1, max = 600_000) int connectTimeoutMs,
@@ -161,12 +162,16 @@ public record Config(
   /**
    * @param pollMs how often is looked for subscriptions that are due
    * @param claimMax subscriptions worked on in one transaction
+   * @param lanes transactions at once
+   * @param statementTimeoutMs of one statement, also while it waits for a lock
    * @param usageGraceMs how long a closed period with usage waits for late events before its
    *     invoice is final
    */
   public record Billing(
       @Range(min = 10, max = 3_600_000) int pollMs,
       @Range(min = 1, max = 10_000) int claimMax,
+      @Range(min = 1, max = 64) int lanes,
+      @Range(min = 100, max = 600_000) int statementTimeoutMs,
       @Range(min = 0, max = 31L * 86_400_000) long usageGraceMs) {}
 
   public record Gateway(
