@@ -19,6 +19,7 @@ import io.steelyard.operator.ManagementVerticle;
 import io.steelyard.subscription.Boundaries;
 import io.steelyard.subscription.SubscriptionVerticle;
 import io.steelyard.usage.AggregationVerticle;
+import io.steelyard.usage.ExplainVerticle;
 import io.steelyard.usage.UsageVerticle;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
@@ -158,6 +159,10 @@ final class Deployment {
                 "billing",
                 count.billing().instances(),
                 () -> new BillingVerticle(settings, pools, clock, config.billing(), boundaries)),
+            Entry.worker(
+                "explain",
+                count.explain().instances(),
+                () -> new ExplainVerticle(settings, pools, clock, config.explain())),
             Entry.eventLoop(
                 "usage",
                 count.usage().instances(),

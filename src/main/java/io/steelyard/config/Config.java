@@ -21,6 +21,7 @@ public record Config(
     Keys keys,
     Ingest ingest,
     Aggregation aggregation,
+    Explain explain,
     Billing billing,
     Gateway gateway,
     Security security) {
@@ -96,6 +97,7 @@ public record Config(
       Instances credit,
       Instances usage,
       Instances aggregation,
+      Instances explain,
       Instances billing,
       Instances gateway) {}
 
@@ -160,6 +162,14 @@ public record Config(
       @Range(min = 1000, max = 3_600_000) int statementTimeoutMs) {}
 
   /**
+   * @param inFlightMax requests that one instance answers at once; more are refused
+   * @param scanEventsMax read at once, and so held in memory by each of these requests
+   */
+  public record Explain(
+      @Range(min = 1, max = 1000) int inFlightMax,
+      @Range(min = 1, max = 100_000) int scanEventsMax) {}
+
+  /**
    * @param pollMs how often is looked for subscriptions that are due
    * @param claimMax subscriptions worked on in one transaction
    * @param lanes transactions at once
@@ -207,6 +217,7 @@ public record Config(
         keys,
         ingest,
         aggregation,
+        explain,
         billing,
         gateway,
         new Security(encryptionKey));
