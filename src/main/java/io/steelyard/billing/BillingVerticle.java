@@ -72,7 +72,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   @Override
   protected Future<?> open() {
     own = pools.billing(vertx, config.statementTimeoutMs());
-    runs = new MerchantRun(vertx, own, clock, config, metrics, boundaries);
+    runs = new MerchantRun(vertx, pools, own, clock, config, metrics, boundaries);
     return super.open().onSuccess(opened -> arm());
   }
 
@@ -98,7 +98,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   private Future<Void> round() {
     Instant now = clock.systemNow();
     return due.dueMerchants(own, now, MERCHANTS_MAX, failing.at(now))
-        .timeout(2L * config.statementTimeoutMs(), TimeUnit.MILLISECONDS)
+        .timeout(pools.patienceMs(1, config.statementTimeoutMs()), TimeUnit.MILLISECONDS)
         .compose(this::runEach)
         .onSuccess(done -> waiting = false)
         .recover(this::reportOnce);

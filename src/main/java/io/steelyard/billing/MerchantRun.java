@@ -8,6 +8,7 @@ import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.config.Config;
 import io.steelyard.credit.ExpiryStore;
+import io.steelyard.db.Pools;
 import io.steelyard.db.SqlFailures;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.Boundaries;
@@ -37,6 +38,7 @@ final class MerchantRun {
   private static final int SLOW_STATEMENTS_MAX = 3;
 
   private final Vertx vertx;
+  private final Pools pools;
   private final Pool pool;
   private final MerchantClock clock;
   private final Config.Billing config;
@@ -50,12 +52,14 @@ final class MerchantRun {
 
   MerchantRun(
       Vertx vertx,
+      Pools pools,
       Pool pool,
       MerchantClock clock,
       Config.Billing config,
       BillingMetrics metrics,
       Boundaries boundaries) {
     this.vertx = vertx;
+    this.pools = pools;
     this.pool = pool;
     this.clock = clock;
     this.config = config;
@@ -172,12 +176,6 @@ final class MerchantRun {
   }
 
   private Future<Void> setAside(DueJob job, Attempt attempt, UUID id, Throwable error) {
-    LOG.error(
-        "{}: the invoice of {} {} cannot be made; its subscription is parked",
-        attempt.call().merchant().id(),
-        job == finalisationJob ? "invoice" : "subscription",
-        id,
-        error);
     String reason = error.getClass().getSimpleName() + ": " + error.getMessage();
     Future<Void> parked =
         pool.withTransaction(
@@ -185,7 +183,17 @@ final class MerchantRun {
                 job == finalisationJob
                     ? parking.pause(tx, attempt.call(), attempt.clock(), id, reason)
                     : parking.park(tx, attempt.call(), attempt.clock(), id, reason));
-    return limited(SLOW_STATEMENTS_MAX, parked).onSuccess(done -> metrics.parked());
+    return limited(SLOW_STATEMENTS_MAX, parked)
+        .onSuccess(
+            done -> {
+              metrics.parked();
+              LOG.error(
+                  "{}: an invoice cannot be made; the subscription is parked. The fault is at {} {}",
+                  attempt.call().merchant().id(),
+                  job == finalisationJob ? "invoice" : "subscription",
+                  id,
+                  error);
+            });
   }
 
   private Future<Long> expire(Attempt attempt, long before) {
@@ -230,8 +238,8 @@ final class MerchantRun {
 
   /** Ends the wait for a database that has fallen silent; its answer, if any, comes to nobody. */
   private <T> Future<T> limited(int slowStatements, Future<T> answer) {
-    long limitMs = (long) (slowStatements + 1) * config.statementTimeoutMs();
-    return answer.timeout(limitMs, TimeUnit.MILLISECONDS);
+    return answer.timeout(
+        pools.patienceMs(slowStatements, config.statementTimeoutMs()), TimeUnit.MILLISECONDS);
   }
 
   /** Not a fault of what was claimed; a statement that takes too long is one. */
