@@ -37,6 +37,8 @@ class LineEventsIT {
   private static final Instant APRIL = Instant.parse("2040-04-01T00:00:00Z");
   private static final Instant MAY = Instant.parse("2040-05-01T00:00:00Z");
   private static final Instant MID_MARCH = Instant.parse("2040-03-15T12:00:00Z");
+  // Shorter than the database's own limits of a statement and of a wait for a lock.
+  private static final int IMPATIENCE_MS = 800;
   private static final List<String> CALCULATIONS =
       List.of("sum", "count", "max", "min", "average", "uniqueCount", "latest");
   private static final String CATALOG = catalog();
@@ -374,6 +376,26 @@ class LineEventsIT {
     }
     awaitFold();
     assertThat(values(events(invoice, "sum"))).isEqualTo(List.of(4));
+  }
+
+  @Test
+  void whoAsksForMoreThanCanBeReadInTimeIsTold() throws Exception {
+    invoices.open(1, APRIL, MAY);
+    String invoice = invoices.invoice(1, "arrears", 0);
+    Object line = line(invoice, "sum").get("id");
+    try (Connection connection = connect();
+        TestApp impatient =
+            TestApp.start(app.database(), Map.of("timeouts.requestMs", "" + IMPATIENCE_MS))) {
+      connection.setAutoCommit(false);
+      connection.createStatement().execute("LOCK TABLE event IN ACCESS EXCLUSIVE MODE");
+
+      Answer answer =
+          new Merchant(impatient, merchant.id(), merchant.key())
+              .get("/external/invoices/" + invoice + "/line-items/" + line + "/events");
+
+      assertThat(answer.problem()).isEqualTo("504 timeout []");
+    }
+    assertThat(ask(invoice, line, "").status()).isEqualTo(200);
   }
 
   private static Connection connect() throws SQLException {
