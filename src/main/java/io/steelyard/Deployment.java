@@ -8,6 +8,7 @@ import io.steelyard.config.Config;
 import io.steelyard.credit.CreditVerticle;
 import io.steelyard.customer.CustomerVerticle;
 import io.steelyard.db.Pools;
+import io.steelyard.delivery.DeliveryVerticle;
 import io.steelyard.gateway.GatewayVerticle;
 import io.steelyard.gateway.SecretBox;
 import io.steelyard.http.HttpVerticle;
@@ -133,7 +134,9 @@ final class Deployment {
                 count.credit().instances(),
                 () -> new CreditVerticle(settings, pools, clock)),
             Entry.eventLoop(
-                "invoice", count.invoice().instances(), () -> new InvoiceVerticle(settings, pools)),
+                "invoice",
+                count.invoice().instances(),
+                () -> new InvoiceVerticle(settings, pools, clock)),
             Entry.eventLoop(
                 "subscription",
                 count.subscription().instances(),
@@ -156,6 +159,10 @@ final class Deployment {
                 "billing",
                 count.billing().instances(),
                 () -> new BillingVerticle(settings, pools, clock, config.billing())),
+            Entry.eventLoop(
+                "delivery",
+                count.delivery().instances(),
+                () -> new DeliveryVerticle(settings, pools, clock, bus, config.delivery())),
             Entry.eventLoop(
                 "usage",
                 count.usage().instances(),

@@ -10,7 +10,8 @@ public enum Address {
   CREDIT("billing.credit"),
   USAGE("billing.usage"),
   GATEWAY("billing.gateway"),
-  BILLING("billing.clockwork");
+  BILLING("billing.clockwork"),
+  DELIVERY("billing.delivery");
 
   /** Broadcast when an API key was revoked; the body is the key's id as text. */
   public static final String KEY_REVOKED = "billing.merchant.key-revoked";
@@ -20,6 +21,9 @@ public enum Address {
 
   /** Sent after a flush of events so that the aggregation wakes up; empty body. */
   public static final String EVENTS_STORED = "billing.usage.stored";
+
+  /** Sent after work for gateways was written down so that the delivery wakes up; empty body. */
+  public static final String DELIVERIES_WAITING = "billing.delivery.waiting";
 
   private final String value;
 

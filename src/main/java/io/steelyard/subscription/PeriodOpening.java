@@ -18,6 +18,8 @@ import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.domain.TransactionType;
 import io.steelyard.invoice.DraftStore;
 import io.steelyard.invoice.DraftStore.NewInvoice;
+import io.steelyard.invoice.Finalised;
+import io.steelyard.invoice.Finalised.FinalInvoice;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.AccessStore.NewAccess;
 import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
@@ -43,6 +45,7 @@ public final class PeriodOpening {
   private final SubscriptionStore subscriptions = new SubscriptionStore();
   private final AccessStore access = new AccessStore();
   private final DraftStore invoices = new DraftStore();
+  private final Finalised finalised = new Finalised();
   private final CreditStore credits = new CreditStore();
 
   public PeriodOpening(MerchantClock clock) {
@@ -99,12 +102,7 @@ public final class PeriodOpening {
                     merchantId,
                     opened.stream().flatMap(each -> each.access().stream()).toList(),
                     now))
-        .compose(
-            done ->
-                invoices.insert(
-                    tx,
-                    merchantId,
-                    opened.stream().map(Opened::invoice).filter(Objects::nonNull).toList()))
+        .compose(done -> insert(tx, merchantId, opened, moment.pricedAt()))
         .compose(
             done ->
                 credits.allocate(
@@ -112,6 +110,18 @@ public final class PeriodOpening {
                     merchantId,
                     opened.stream().flatMap(each -> each.blocks().stream()).toList(),
                     now));
+  }
+
+  private Future<Void> insert(
+      SqlClient tx, UUID merchantId, List<Opened> opened, Instant systemNow) {
+    List<NewInvoice> made =
+        opened.stream().map(Opened::invoice).filter(Objects::nonNull).toList();
+    return invoices
+        .insert(tx, merchantId, made)
+        .compose(
+            done ->
+                finalised.finalised(
+                    tx, merchantId, made.stream().map(FinalInvoice::of).toList(), systemNow));
   }
 
   private static Opened firstPeriod(Moment moment, Subscription subscription, PlanTerms plan) {

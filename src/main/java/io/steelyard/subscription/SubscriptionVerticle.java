@@ -10,11 +10,15 @@ import io.steelyard.catalog.Detail;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
 import io.steelyard.db.StoreVerticle;
+import io.steelyard.domain.Actor;
 import io.steelyard.domain.BillingPeriod;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.domain.WireName;
+import io.steelyard.invoice.TransitionStore;
+import io.steelyard.invoice.TransitionStore.Cause;
+import io.steelyard.invoice.TransitionStore.SubscriptionChange;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.SubscriptionMessages.CancelSubscription;
 import io.steelyard.subscription.SubscriptionMessages.CreateSubscriptions;
@@ -42,6 +46,7 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
   private final MerchantClock clock;
   private final SubscriptionStore store = new SubscriptionStore();
   private final CatalogStore catalog = new CatalogStore();
+  private final TransitionStore transitions = new TransitionStore();
   private final BulkCreation creation;
 
   public SubscriptionVerticle(Settings settings, Pools pools, MerchantClock clock) {
@@ -130,8 +135,7 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
     return switch (found.view().status()) {
       case ACTIVE -> endWithPeriod(tx, call, found, now);
       case DRAFT, PENDING_ACTIVATION ->
-          store
-              .setStatus(tx, call.merchantId(), found, SubscriptionStatus.DELETED, now)
+          markDeleted(tx, call, found, "cancelled before its start", now)
               .map(done -> found.view().with(SubscriptionStatus.DELETED, now));
       case ENDED, DELETED -> over(found, "cancelled");
     };
@@ -213,15 +217,22 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
                       clock
                           .now(tx, call)
                           .compose(
-                              now ->
-                                  store.setStatus(
-                                      tx,
-                                      call.merchantId(),
-                                      found,
-                                      SubscriptionStatus.DELETED,
-                                      now));
+                              now -> markDeleted(tx, call, found, "deleted", now));
                 })
         .map(done -> new SubscriptionDeleted(new Id(IdKind.SUBSCRIPTION, uuid(delete.id()))));
+  }
+
+  private Future<Void> markDeleted(
+      SqlConnection tx, Call call, Subscription found, String reason, Instant now) {
+    SubscriptionChange change =
+        new SubscriptionChange(
+            found.id().uuid(), found.view().status(), SubscriptionStatus.DELETED, now);
+    Cause cause = new Cause(Actor.MERCHANT, reason, call.requestId(), clock.systemNow());
+    return store
+        .setStatus(tx, call.merchantId(), found, change.to(), now)
+        .compose(
+            done ->
+                transitions.recordSubscriptions(tx, call.merchantId(), List.of(change), cause));
   }
 
   private static UUID uuid(String id) {
