@@ -132,8 +132,7 @@ public final class Reversals {
 
   private static Future<Void> refill(SqlConnection tx, UUID merchantId, List<Draw> draws) {
     return tx.preparedQuery(REFILL)
-        .execute(
-            new Columns<>(draws).uuids(Draw::blockId).numbers(Draw::drawn).and(merchantId))
+        .execute(new Columns<>(draws).uuids(Draw::blockId).numbers(Draw::drawn).and(merchantId))
         .mapEmpty();
   }
 

@@ -57,8 +57,7 @@ final class Attempt {
         .compose(
             invoice ->
                 bus.ask(
-                    new SyncDocument(due.gateway(), document(invoice), due.idempotencyKey()),
-                    call))
+                    new SyncDocument(due.gateway(), document(invoice), due.idempotencyKey()), call))
         .map(synced -> new Outcome.Synced(synced.externalId(), synced.repeated()));
   }
 
@@ -77,8 +76,7 @@ final class Attempt {
   }
 
   private static boolean isCharged(PaymentGateway gateway, InvoiceView invoice) {
-    return DeliveryAction.afterSync(
-            gateway, invoice.autoSendInvoice(), invoice.autoChargeInvoice())
+    return DeliveryAction.afterSync(gateway, invoice.autoSendInvoice(), invoice.autoChargeInvoice())
         .filter(next -> next == DeliveryAction.COLLECT)
         .isPresent();
   }
@@ -96,8 +94,7 @@ final class Attempt {
   }
 
   private Future<Outcome> collect(Due due, Call call) {
-    return bus.ask(
-            new CollectDocument(due.gateway(), due.externalId(), due.idempotencyKey()), call)
+    return bus.ask(new CollectDocument(due.gateway(), due.externalId(), due.idempotencyKey()), call)
         .map(
             collected ->
                 new Outcome.Collected(
@@ -110,11 +107,12 @@ final class Attempt {
     }
     Failure failure = SqlFailures.of(error);
     return switch (failure) {
-      case Failure.NotFound missing when missing.code().equals("document_not_found") ->
-          new Outcome.Lost();
       case Failure.Rejected refused ->
           new Outcome.Refused(refused.detail(), refused.code().equals("gateway_refused"));
-      case Failure.NotFound missing -> new Outcome.Refused(missing.detail(), false);
+      case Failure.NotFound missing ->
+          missing.code().equals("document_not_found")
+              ? new Outcome.Lost()
+              : new Outcome.Refused(missing.detail(), false);
       case Failure.Invalid invalid -> new Outcome.Refused(invalid.detail(), false);
       case Failure.Conflict conflict -> new Outcome.Unanswered(conflict.detail());
       case Failure.Overloaded overloaded -> new Outcome.Unanswered(overloaded.detail());

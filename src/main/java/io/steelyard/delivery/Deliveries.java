@@ -102,7 +102,9 @@ final class Deliveries {
                             .map(
                                 due ->
                                     new InvoiceChange(
-                                        due.invoiceId(), due.status(), due.action().underWay(),
+                                        due.invoiceId(),
+                                        due.status(),
+                                        due.action().underWay(),
                                         now))
                             .toList(),
                         new Cause(Actor.GATEWAY, "the gateway is asked", null, systemNow)))

@@ -110,8 +110,7 @@ public final class DeliveryVerticle extends StoreVerticle<DeliveryMessages<?>> {
                 busy.size() >= MERCHANTS_AT_ONCE
                     ? Future.succeededFuture(List.<Call.Merchant>of())
                     : limited(
-                        outbox.dueMerchants(
-                            pool, now, MERCHANTS_AT_ONCE - busy.size(), passBy)))
+                        outbox.dueMerchants(pool, now, MERCHANTS_AT_ONCE - busy.size(), passBy)))
         .onSuccess(
             due -> {
               waiting = false;
@@ -145,9 +144,7 @@ public final class DeliveryVerticle extends StoreVerticle<DeliveryMessages<?>> {
         .runOnce(merchant)
         .compose(
             attempts ->
-                attempts == 0 || stopping
-                    ? Future.succeededFuture()
-                    : runWhileDue(merchant));
+                attempts == 0 || stopping ? Future.succeededFuture() : runWhileDue(merchant));
   }
 
   private void reportOnce(Throwable error) {

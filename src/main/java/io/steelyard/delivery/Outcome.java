@@ -22,8 +22,7 @@ sealed interface Outcome {
   /**
    * @param detail the gateway's own words; may be null
    */
-  record Collected(CollectionOutcome outcome, String detail, boolean repeated)
-      implements Outcome {
+  record Collected(CollectionOutcome outcome, String detail, boolean repeated) implements Outcome {
     @Override
     public String name() {
       return outcome.wire();

@@ -62,8 +62,7 @@ final class Reports {
                         "reported: " + report.outcome().wire(),
                         call.requestId(),
                         clock.systemNow())))
-        .compose(
-            moved -> outbox.cancel(tx, call.merchantId(), report.invoiceId().uuid()));
+        .compose(moved -> outbox.cancel(tx, call.merchantId(), report.invoiceId().uuid()));
   }
 
   private static Future<Void> refused(InvoiceStatus status, InvoiceStatus to) {

@@ -89,24 +89,28 @@ final class Settlement {
       case Outcome.PaidBefore paid ->
           Plan.of(End.DONE, "paid at the gateway before", InvoiceStatus.PAID);
       case Outcome.Sent sent -> Plan.of(End.DONE, "sent", InvoiceStatus.ISSUED);
-      case Outcome.Lost lost when action != DeliveryAction.SYNC ->
-          Plan.of(
-              End.DONE,
-              "the gateway knows it no more",
-              action.ready(),
-              InvoiceStatus.DELETED_FROM_PAYMENT_GATEWAY);
-      case Outcome.Lost lost ->
-          Plan.of(End.DONE, "the gateway knows it no more", action.givenUp());
+      case Outcome.Lost lost -> lost(action);
       case Outcome.Refused refused ->
-          Plan.of(
-              refused.verdict() ? End.DONE : End.GIVEN_UP, refused.detail(), action.givenUp());
-      case Outcome.Unanswered none when due.attempts() >= config.attemptsMax() ->
-          Plan.of(
-              End.GIVEN_UP,
-              "given up after %d attempts: %s".formatted(due.attempts(), none.error()),
-              action.givenUp());
-      case Outcome.Unanswered none -> Plan.of(End.LATER, none.error(), action.ready());
+          Plan.of(refused.verdict() ? End.DONE : End.GIVEN_UP, refused.detail(), action.givenUp());
+      case Outcome.Unanswered none -> unanswered(due, none);
     };
+  }
+
+  private static Plan lost(DeliveryAction action) {
+    String reason = "the gateway knows it no more";
+    return action == DeliveryAction.SYNC
+        ? Plan.of(End.DONE, reason, action.givenUp())
+        : Plan.of(End.DONE, reason, action.ready(), InvoiceStatus.DELETED_FROM_PAYMENT_GATEWAY);
+  }
+
+  private Plan unanswered(Due due, Outcome.Unanswered none) {
+    DeliveryAction action = due.action();
+    return due.attempts() < config.attemptsMax()
+        ? Plan.of(End.LATER, none.error(), action.ready())
+        : Plan.of(
+            End.GIVEN_UP,
+            "given up after %d attempts: %s".formatted(due.attempts(), none.error()),
+            action.givenUp());
   }
 
   private static Plan synced(Due due, Outcome.Synced synced) {
@@ -153,8 +157,7 @@ final class Settlement {
     return full - ThreadLocalRandom.current().nextLong(full / 2 + 1);
   }
 
-  private Future<Void> apply(
-      SqlConnection tx, Call call, Due due, Plan plan, Instant now) {
+  private Future<Void> apply(SqlConnection tx, Call call, Due due, Plan plan, Instant now) {
     UUID merchantId = call.merchantId();
     Cause cause = new Cause(Actor.GATEWAY, plan.reason(), call.requestId(), clock.systemNow());
     Future<?> moved =
@@ -165,8 +168,7 @@ final class Settlement {
     for (InvoiceStatus to : plan.path()) {
       InvoiceChange change = new InvoiceChange(due.invoiceId(), from, to, now);
       moved =
-          moved.compose(
-              before -> transitions.moveInvoices(tx, merchantId, List.of(change), cause));
+          moved.compose(before -> transitions.moveInvoices(tx, merchantId, List.of(change), cause));
       from = to;
     }
     return moved.compose(

@@ -20,8 +20,7 @@ public enum DeliveryAction implements WireName {
   private final InvoiceStatus underWay;
   private final InvoiceStatus givenUp;
 
-  DeliveryAction(
-      String wire, InvoiceStatus ready, InvoiceStatus underWay, InvoiceStatus givenUp) {
+  DeliveryAction(String wire, InvoiceStatus ready, InvoiceStatus underWay, InvoiceStatus givenUp) {
     this.wire = wire;
     this.ready = ready;
     this.underWay = underWay;

@@ -44,8 +44,7 @@ final class Connections {
   }
 
   private static Future<Way> notConnected(PaymentGateway gateway) {
-    String name =
-        gateway == PaymentGateway.CARD_GATEWAY ? "card gateway" : gateway.wire();
+    String name = gateway == PaymentGateway.CARD_GATEWAY ? "card gateway" : gateway.wire();
     return FailureException.failed(
         new Failure.Rejected("gateway_not_connected", "No valid " + name + " is connected."));
   }
@@ -54,8 +53,7 @@ final class Connections {
     if (ConnectionTerms.SANDBOX.equals(connection.kind())) {
       return Optional.of(new Way(null));
     }
-    Optional<String> secret =
-        secretBox.open(call.merchantId(), gateway, connection.sealedSecret());
+    Optional<String> secret = secretBox.open(call.merchantId(), gateway, connection.sealedSecret());
     if (secret.isEmpty()) {
       LOG.error(
           "The secret of {} of {} does not open with the configured encryption key",

@@ -12,8 +12,8 @@ import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.PaymentGateway;
 import io.steelyard.gateway.CardGateway.CustomerDetails;
-import io.steelyard.gateway.GatewayMessages.Collected;
 import io.steelyard.gateway.GatewayMessages.CollectDocument;
+import io.steelyard.gateway.GatewayMessages.Collected;
 import io.steelyard.gateway.GatewayMessages.CompleteSandboxPayment;
 import io.steelyard.gateway.GatewayMessages.DocumentFound;
 import io.steelyard.gateway.GatewayMessages.FindDocument;
@@ -112,7 +112,8 @@ final class Documents {
                               customer.name(),
                               call)
                           .map(Optional::of);
-                  case LEDGER_A -> Future.succeededFuture(Optional.ofNullable(customer.ledgerAId()));
+                  case LEDGER_A ->
+                      Future.succeededFuture(Optional.ofNullable(customer.ledgerAId()));
                   case LEDGER_B -> Future.succeededFuture(Optional.empty());
                 });
   }

@@ -30,9 +30,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts questions to gateways, mostly as forms. An attempt that failed without a verdict is repeated under the same
- * idempotency key, later each time, while the call's deadline and the limits allow it. It is the
- * plain client of Vert.x and not the web client, since that one cannot abandon an answer half-way.
+ * Puts questions to gateways, mostly as forms. An attempt that failed without a verdict is repeated
+ * under the same idempotency key, later each time, while the call's deadline and the limits allow
+ * it. It is the plain client of Vert.x and not the web client, since that one cannot abandon an
+ * answer half-way.
  */
 final class GatewayHttp {
   private static final Logger LOG = LoggerFactory.getLogger(GatewayHttp.class);

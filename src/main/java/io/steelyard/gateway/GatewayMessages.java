@@ -11,7 +11,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
-/** What the gateway verticle may be asked: connections, sessions at a card gateway, and invoices at any. */
+/**
+ * What the gateway verticle may be asked: connections, sessions at a card gateway, and invoices at
+ * any.
+ */
 public sealed interface GatewayMessages<R extends Reply> extends Request<R> {
   @Override
   default Address address() {
@@ -64,10 +67,7 @@ public sealed interface GatewayMessages<R extends Reply> extends Request<R> {
 
   /** Tells the sandbox of the call's merchant how to answer from now on. */
   record SetSandboxBehavior(
-      PaymentGateway gateway,
-      SandboxBehavior sync,
-      SandboxBehavior collect,
-      SandboxBehavior send)
+      PaymentGateway gateway, SandboxBehavior sync, SandboxBehavior collect, SandboxBehavior send)
       implements GatewayMessages<SandboxBehaviorView> {}
 
   /** Plays the customer who does, or fails to do, what a charge at the sandbox demands. */
@@ -127,10 +127,7 @@ public sealed interface GatewayMessages<R extends Reply> extends Request<R> {
   record Sent(boolean repeated) implements Reply {}
 
   record SandboxBehaviorView(
-      PaymentGateway gateway,
-      SandboxBehavior sync,
-      SandboxBehavior collect,
-      SandboxBehavior send)
+      PaymentGateway gateway, SandboxBehavior sync, SandboxBehavior collect, SandboxBehavior send)
       implements Reply {}
 
   record SandboxPaymentCompleted(Id invoiceId) implements Reply {}

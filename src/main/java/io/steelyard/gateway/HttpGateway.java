@@ -119,7 +119,8 @@ final class HttpGateway implements CardGateway {
     if (!answer.accepted()) {
       return FailureException.failed(
           new Failure.Rejected(
-              "gateway_refused", "The card gateway refused: " + reason(answer.body(), account.secret())));
+              "gateway_refused",
+              "The card gateway refused: " + reason(answer.body(), account.secret())));
     }
     try {
       return Future.succeededFuture(reading.from(answer.body()));
@@ -134,8 +135,7 @@ final class HttpGateway implements CardGateway {
     if (message.isBlank()) {
       return "it gave no reason.";
     }
-    String safe =
-        message.replace(secret, "[secret]").replaceAll("[\\p{Cntrl}\\p{Cs}]", " ");
+    String safe = message.replace(secret, "[secret]").replaceAll("[\\p{Cntrl}\\p{Cs}]", " ");
     return safe.codePointCount(0, safe.length()) <= MESSAGE_CHARS_MAX
         ? safe
         : safe.substring(0, safe.offsetByCodePoints(0, MESSAGE_CHARS_MAX));
@@ -167,8 +167,7 @@ final class HttpGateway implements CardGateway {
         metadata(body));
   }
 
-  static String oneOf(Set<String> allowed, JsonNode body, String field)
-      throws UnusableAnswer {
+  static String oneOf(Set<String> allowed, JsonNode body, String field) throws UnusableAnswer {
     String value = text(body, field);
     if (!allowed.contains(value)) {
       throw new UnusableAnswer(field);

@@ -9,9 +9,9 @@ import io.vertx.core.Future;
 
 /**
  * What this service wants of a gateway for a merchant's invoices, within one call. The same
- * idempotency key gives the same outcome, however often it is sent. Every question fails with {@code
- * gateway_unavailable} where there is no verdict, {@code gateway_refused} where it is no, and {@code
- * document_not_found} where the gateway knows the invoice no more.
+ * idempotency key gives the same outcome, however often it is sent. Every question fails with
+ * {@code gateway_unavailable} where there is no verdict, {@code gateway_refused} where it is no,
+ * and {@code document_not_found} where the gateway knows the invoice no more.
  */
 interface InvoiceGateway {
   /**

@@ -68,8 +68,7 @@ final class SandboxInvoiceGateway implements InvoiceGateway {
         idempotencyKey,
         made,
         (tx, received) ->
-            store.insert(
-                tx, made, document.invoiceId().uuid(), document.total(), now()),
+            store.insert(tx, made, document.invoiceId().uuid(), document.total(), now()),
         (received, behavior) ->
             new Synced(received.externalId(), behavior == SandboxBehavior.DUPLICATE));
   }

@@ -118,7 +118,8 @@ final class SandboxInvoiceStore {
   Future<Void> change(SqlClient tx, String externalId, String status, int charges, int sends) {
     return tx.preparedQuery(CHANGE)
         .execute(
-            Tuple.of(merchantId, gateway.wire(), externalId, status).addInteger(charges)
+            Tuple.of(merchantId, gateway.wire(), externalId, status)
+                .addInteger(charges)
                 .addInteger(sends))
         .mapEmpty();
   }

@@ -31,8 +31,7 @@ public final class Finalised {
       return new FinalInvoice(
           invoice.id(),
           invoice.status(),
-          DeliveryAction.isAutomatic(
-              invoice.autoSync(), invoice.autoSend(), invoice.autoCharge()),
+          DeliveryAction.isAutomatic(invoice.autoSync(), invoice.autoSend(), invoice.autoCharge()),
           invoice.at());
     }
   }

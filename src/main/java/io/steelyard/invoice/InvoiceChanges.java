@@ -28,8 +28,9 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
- * The changes of an invoice's state that an operator asks for, each within the caller's transaction.
- * What the table of transitions does not allow is refused with {@code illegal_transition}.
+ * The changes of an invoice's state that an operator asks for, each within the caller's
+ * transaction. What the table of transitions does not allow is refused with {@code
+ * illegal_transition}.
  */
 final class InvoiceChanges {
   private static final String HEAD =
@@ -148,8 +149,7 @@ final class InvoiceChanges {
       return illegal(order, "synced");
     }
     return move(tx, order, InvoiceStatus.PENDING)
-        .compose(
-            done -> move(tx, order, InvoiceStatus.PENDING, InvoiceStatus.READY_TO_SYNC));
+        .compose(done -> move(tx, order, InvoiceStatus.PENDING, InvoiceStatus.READY_TO_SYNC));
   }
 
   /** Has an issued invoice sent again, or one whose sending was given up. */
@@ -204,9 +204,7 @@ final class InvoiceChanges {
     return find(tx, call, id, LOCKED_HEAD)
         .compose(
             head ->
-                clock
-                    .now(tx, call)
-                    .compose(now -> change.of(new Order(call, head, now, reason))));
+                clock.now(tx, call).compose(now -> change.of(new Order(call, head, now, reason))));
   }
 
   private Future<Void> freeUsage(SqlConnection tx, Order order) {
@@ -242,8 +240,7 @@ final class InvoiceChanges {
     return move(tx, order, order.status(), to);
   }
 
-  private Future<Void> move(
-      SqlConnection tx, Order order, InvoiceStatus from, InvoiceStatus to) {
+  private Future<Void> move(SqlConnection tx, Order order, InvoiceStatus from, InvoiceStatus to) {
     Cause cause =
         new Cause(Actor.OPERATOR, order.reason(), order.call().requestId(), clock.systemNow());
     InvoiceChange change = new InvoiceChange(order.invoice().id(), from, to, order.now());

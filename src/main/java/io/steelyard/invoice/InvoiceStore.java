@@ -109,16 +109,14 @@ public final class InvoiceStore {
   /** An invoice without its lines. */
   Future<Optional<InvoiceView>> findHead(SqlClient client, UUID merchantId, UUID invoiceId) {
     return head(client, merchantId, invoiceId)
-        .map(
-            head -> head.map(row -> view(row, merchantId, row.getBigDecimal("total"), null)));
+        .map(head -> head.map(row -> view(row, merchantId, row.getBigDecimal("total"), null)));
   }
 
   private static Future<Optional<Row>> head(SqlClient client, UUID merchantId, UUID invoiceId) {
     return client
         .preparedQuery(FIND)
         .execute(Tuple.of(merchantId, invoiceId))
-        .map(
-            rows -> rows.size() == 0 ? Optional.empty() : Optional.of(rows.iterator().next()));
+        .map(rows -> rows.size() == 0 ? Optional.empty() : Optional.of(rows.iterator().next()));
   }
 
   public Future<Long> count(SqlClient client, UUID merchantId, Filter filter) {

@@ -82,8 +82,7 @@ public final class InvoiceVerticle extends StoreVerticle<InvoiceMessages<?>> {
 
   private Future<InvoiceView> changed(
       Call call, String id, Function<SqlConnection, Future<Void>> change) {
-    return pool.withTransaction(
-        tx -> change.apply(tx).compose(done -> whole(tx, call, id)));
+    return pool.withTransaction(tx -> change.apply(tx).compose(done -> whole(tx, call, id)));
   }
 
   /** The delivery need not wait for its next round. */

@@ -114,8 +114,7 @@ public final class PeriodOpening {
 
   private Future<Void> insert(
       SqlClient tx, UUID merchantId, List<Opened> opened, Instant systemNow) {
-    List<NewInvoice> made =
-        opened.stream().map(Opened::invoice).filter(Objects::nonNull).toList();
+    List<NewInvoice> made = opened.stream().map(Opened::invoice).filter(Objects::nonNull).toList();
     return invoices
         .insert(tx, merchantId, made)
         .compose(

@@ -216,8 +216,7 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
                   case DRAFT, PENDING_ACTIVATION, ENDED ->
                       clock
                           .now(tx, call)
-                          .compose(
-                              now -> markDeleted(tx, call, found, "deleted", now));
+                          .compose(now -> markDeleted(tx, call, found, "deleted", now));
                 })
         .map(done -> new SubscriptionDeleted(new Id(IdKind.SUBSCRIPTION, uuid(delete.id()))));
   }
@@ -231,8 +230,7 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
     return store
         .setStatus(tx, call.merchantId(), found, change.to(), now)
         .compose(
-            done ->
-                transitions.recordSubscriptions(tx, call.merchantId(), List.of(change), cause));
+            done -> transitions.recordSubscriptions(tx, call.merchantId(), List.of(change), cause));
   }
 
   private static UUID uuid(String id) {
