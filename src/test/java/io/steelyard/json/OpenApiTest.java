@@ -8,6 +8,7 @@ import io.steelyard.catalog.CatalogDocument;
 import io.steelyard.catalog.CatalogMessages;
 import io.steelyard.credit.CreditMessages;
 import io.steelyard.customer.CustomerMessages;
+import io.steelyard.domain.Actor;
 import io.steelyard.domain.BillingCadence;
 import io.steelyard.domain.BillingMode;
 import io.steelyard.domain.Calculation;
@@ -417,7 +418,15 @@ class OpenApiTest {
         operator("Allocation", CreditMessages.Allocate.class, "customerId"),
         operator("Allocated", CreditMessages.Allocated.class),
         operator("InvoiceSummary", InvoiceMessages.InvoiceView.class, "invoiceLineItems"),
-        operator("InvoicePage", InvoiceMessages.InvoicePage.class));
+        operator("InvoicePage", InvoiceMessages.InvoicePage.class),
+        operator("InvoiceWithLines", InvoiceMessages.InvoiceView.class),
+        operator("InvoiceTransition", InvoiceMessages.TransitionView.class),
+        operator("InvoiceTransitionPage", InvoiceMessages.TransitionPage.class),
+        operator("PaymentRecord", InvoiceMessages.RecordPayment.class, "id"),
+        operator("InvoiceChange", InvoiceMessages.VoidInvoice.class, "id"),
+        operator("SandboxBehavior", GatewayMessages.SetSandboxBehavior.class, "gateway"),
+        operator("SandboxBehaviorView", GatewayMessages.SandboxBehaviorView.class),
+        operator("SandboxPayment", GatewayMessages.CompleteSandboxPayment.class, "invoiceId"));
   }
 
   private static Arguments view(String schema, Class<?> type, String... without) {
@@ -469,6 +478,10 @@ class OpenApiTest {
             "CreateApiKey",
             "GatewayConnection",
             "Allocation",
+            "PaymentRecord",
+            "InvoiceChange",
+            "SandboxBehavior",
+            "SandboxPayment",
             "Fault")
         .contains(schema);
   }
@@ -485,6 +498,7 @@ class OpenApiTest {
 
   static Stream<Arguments> enums() {
     return Stream.of(
+        values(Actor.values(), "Actor"),
         values(BillingCadence.values(), "billingCadence"),
         values(BillingMode.values(), "billingMode"),
         values(Calculation.values(), "Calculation"),
