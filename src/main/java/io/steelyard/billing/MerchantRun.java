@@ -45,7 +45,7 @@ final class MerchantRun {
   private final Config.Billing config;
   private final BillingMetrics metrics;
   private final DueStore due;
-  private final Parking parking = new Parking();
+  private final Parking parking;
   private final ExpiryStore expiry = new ExpiryStore();
   private final OverdueStore overdue = new OverdueStore();
   private final DueJob boundaryJob;
@@ -67,6 +67,7 @@ final class MerchantRun {
     this.config = config;
     this.metrics = metrics;
     this.due = new DueStore(config.usageGraceMs());
+    this.parking = new Parking(clock);
     this.boundaryJob = new BoundaryJob(boundaries);
     this.finalisationJob = new FinalisationJob(clock);
     this.correctionJob = new CorrectionJob(due, boundaries);
@@ -199,7 +200,11 @@ final class MerchantRun {
             });
   }
 
+  /** Late events that still wait to be counted may draw from what has ended. */
   private Future<Long> expire(Attempt attempt, long before) {
+    if (!attempt.folded()) {
+      return Future.succeededFuture(before);
+    }
     Instant now = attempt.clock().now();
     Future<Integer> transaction =
         pool.withTransaction(

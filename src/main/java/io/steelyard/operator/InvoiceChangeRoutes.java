@@ -1,7 +1,9 @@
 package io.steelyard.operator;
 
+import io.steelyard.billing.BillingMessages.ResumeSubscription;
 import io.steelyard.bus.Bus;
 import io.steelyard.bus.Request;
+import io.steelyard.config.Config;
 import io.steelyard.domain.CollectionOutcome;
 import io.steelyard.domain.WireName;
 import io.steelyard.gateway.GatewayMessages.CompleteSandboxPayment;
@@ -32,11 +34,13 @@ final class InvoiceChangeRoutes {
   private final Bus bus;
   private final Validator schemas;
   private final MerchantScope scope;
+  private final Config.Timeouts timeouts;
 
-  InvoiceChangeRoutes(Bus bus, Validator schemas, MerchantScope scope) {
+  InvoiceChangeRoutes(Bus bus, Validator schemas, MerchantScope scope, Config.Timeouts timeouts) {
     this.bus = bus;
     this.schemas = schemas;
     this.scope = scope;
+    this.timeouts = timeouts;
   }
 
   private interface Change extends BiFunction<String, Map<String, Object>, Request<InvoiceView>> {}
@@ -53,6 +57,10 @@ final class InvoiceChangeRoutes {
         request("/sync", RequestSync::new),
         request("/send", RequestSending::new),
         request("/collect", RequestCollection::new),
+        Endpoint.post(
+                "/operator/merchants/{id}/subscriptions/{subscriptionId}/resume", this::resume)
+            .reading(Endpoint.Body.NONE)
+            .within(timeouts.clockMs()),
         Endpoint.post(INVOICE + "/sandbox-payment", this::completePayment));
   }
 
@@ -81,6 +89,12 @@ final class InvoiceChangeRoutes {
 
   private Future<Answer> ask(Exchange exchange, Request<InvoiceView> request) {
     return scope.of(exchange).compose(call -> bus.ask(request, call)).map(Answer::ok);
+  }
+
+  private Future<Answer> resume(Exchange exchange) {
+    exchange.query().check();
+    ResumeSubscription resume = new ResumeSubscription(exchange.path("subscriptionId"));
+    return scope.of(exchange).compose(call -> bus.ask(resume, call)).map(Answer::ok);
   }
 
   private Future<Answer> completePayment(Exchange exchange) {

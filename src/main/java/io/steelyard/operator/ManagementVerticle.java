@@ -76,7 +76,7 @@ public final class ManagementVerticle extends VerticleBase {
             new GatewayRoutes(bus, schemas, scope).endpoints(),
             new CustomerGrantRoutes(bus, schemas, scope).endpoints(),
             new InvoiceListRoutes(bus, scope).endpoints(),
-            new InvoiceChangeRoutes(bus, schemas, scope).endpoints())
+            new InvoiceChangeRoutes(bus, schemas, scope, config.timeouts()).endpoints())
         .flatMap(List::stream)
         .toList();
   }
