@@ -158,7 +158,17 @@ class OpenApiTest {
             "put " + merchant + "/clock",
             "post " + merchant + "/customers/{customerId}/private-plans",
             "post " + merchant + "/customers/{customerId}/allocations",
-            "get " + merchant + "/invoices");
+            "get " + merchant + "/invoices",
+            "get " + merchant + "/invoices/{invoiceId}",
+            "get " + merchant + "/invoices/{invoiceId}/transitions",
+            "post " + merchant + "/invoices/{invoiceId}/collect",
+            "post " + merchant + "/invoices/{invoiceId}/pay",
+            "post " + merchant + "/invoices/{invoiceId}/sandbox-payment",
+            "post " + merchant + "/invoices/{invoiceId}/send",
+            "post " + merchant + "/invoices/{invoiceId}/sync",
+            "post " + merchant + "/invoices/{invoiceId}/uncollectible",
+            "post " + merchant + "/invoices/{invoiceId}/void",
+            "put " + merchant + "/gateway-connections/{gateway}/sandbox-behavior");
   }
 
   @Test
