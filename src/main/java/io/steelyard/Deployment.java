@@ -11,6 +11,8 @@ import io.steelyard.db.Pools;
 import io.steelyard.gateway.GatewayVerticle;
 import io.steelyard.gateway.SecretBox;
 import io.steelyard.http.HttpVerticle;
+import io.steelyard.integrity.IntegrityMetrics;
+import io.steelyard.integrity.IntegrityVerticle;
 import io.steelyard.invoice.InvoiceVerticle;
 import io.steelyard.json.Schemas;
 import io.steelyard.merchant.MerchantClock;
@@ -100,6 +102,7 @@ final class Deployment {
     ServiceVerticle.Settings settings = wiring.settings();
     MerchantClock clock = new MerchantClock(Clock.systemUTC());
     Schemas document = Schemas.external();
+    IntegrityMetrics integrityMetrics = new IntegrityMetrics(wiring.metrics());
     SecretBox secrets = new SecretBox(config.security().encryptionKey());
     return new Deployment(
         List.of(
@@ -156,6 +159,17 @@ final class Deployment {
                 "billing",
                 count.billing().instances(),
                 () -> new BillingVerticle(settings, pools, clock, config.billing())),
+            Entry.worker(
+                "integrity",
+                count.integrity().instances(),
+                () ->
+                    new IntegrityVerticle(
+                        settings,
+                        pools,
+                        clock,
+                        config.integrity(),
+                        config.limits().eventDataBytes(),
+                        integrityMetrics)),
             Entry.eventLoop(
                 "usage",
                 count.usage().instances(),

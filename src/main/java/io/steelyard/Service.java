@@ -15,6 +15,7 @@ import io.steelyard.db.Migrations;
 import io.steelyard.db.Pools;
 import io.steelyard.db.SqlFailures;
 import io.steelyard.gateway.GatewayMessages;
+import io.steelyard.integrity.IntegrityMessages;
 import io.steelyard.invoice.InvoiceMessages;
 import io.steelyard.merchant.MerchantMessages;
 import io.steelyard.subscription.SubscriptionMessages;
@@ -59,6 +60,7 @@ public final class Service {
           CreditMessages.class,
           CustomerMessages.class,
           GatewayMessages.class,
+          IntegrityMessages.class,
           InvoiceMessages.class,
           MerchantMessages.class,
           SubscriptionMessages.class,

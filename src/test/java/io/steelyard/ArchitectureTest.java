@@ -40,7 +40,8 @@ class ArchitectureTest {
           "invoice",
           "credit",
           "usage",
-          "gateway");
+          "gateway",
+          "integrity");
 
   /** A feature's messages, with the records inside, may be known by every other feature. */
   private static final DescribedPredicate<JavaClass> MESSAGES =
@@ -120,7 +121,20 @@ class ArchitectureTest {
         Direction.of(
             "catalog", "customer", "subscription", "invoice", "credit", "usage", "gateway"),
         Direction.of(
-            "merchant", "customer", "subscription", "invoice", "credit", "usage", "gateway"));
+            "merchant", "customer", "subscription", "invoice", "credit", "usage", "gateway"),
+        Direction.of(
+            "integrity", "customer", "subscription", "invoice", "credit", "gateway", "billing"));
+  }
+
+  @Test
+  void onlyTheOperatorAsksForTheIntegrityCheck() {
+    check(
+        noClasses()
+            .that()
+            .resideOutsideOfPackages(TOP, "io.steelyard.integrity..", "io.steelyard.operator..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.steelyard.integrity.."));
   }
 
   @Test

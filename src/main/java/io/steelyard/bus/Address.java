@@ -10,7 +10,8 @@ public enum Address {
   CREDIT("billing.credit"),
   USAGE("billing.usage"),
   GATEWAY("billing.gateway"),
-  BILLING("billing.clockwork");
+  BILLING("billing.clockwork"),
+  INTEGRITY("billing.integrity");
 
   /** Broadcast when an API key was revoked; the body is the key's id as text. */
   public static final String KEY_REVOKED = "billing.merchant.key-revoked";

@@ -22,6 +22,7 @@ public record Config(
     Ingest ingest,
     Aggregation aggregation,
     Billing billing,
+    Integrity integrity,
     Gateway gateway,
     Security security) {
 
@@ -96,6 +97,7 @@ public record Config(
       Instances usage,
       Instances aggregation,
       Instances billing,
+      Instances integrity,
       Instances gateway) {}
 
   public record Cluster(
@@ -169,6 +171,14 @@ public record Config(
       @Range(min = 1, max = 10_000) int claimMax,
       @Range(min = 0, max = 31L * 86_400_000) long usageGraceMs) {}
 
+  /**
+   * @param timeoutMs how long the check of one merchant may take
+   * @param everyMs how often all merchants are checked; 0 for never
+   */
+  public record Integrity(
+      @Range(min = 1000, max = 3_600_000) int timeoutMs,
+      @Range(min = 0, max = 31L * 86_400_000) long everyMs) {}
+
   public record Gateway(
       @Range(min = 10, max = 60_000) int callTimeoutMs,
       @Range(min = 1, max = 10) int attemptsMax,
@@ -203,6 +213,7 @@ public record Config(
         ingest,
         aggregation,
         billing,
+        integrity,
         gateway,
         new Security(encryptionKey));
   }

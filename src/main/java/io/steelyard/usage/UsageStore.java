@@ -226,7 +226,7 @@ final class UsageStore {
         });
   }
 
-  private static StoredEvent event(Row row) {
+  static StoredEvent event(Row row) {
     return new StoredEvent(
         row.getUUID("merchant_id"),
         row.getUUID("key"),

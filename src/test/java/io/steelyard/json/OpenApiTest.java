@@ -155,7 +155,8 @@ class OpenApiTest {
             "put " + merchant + "/clock",
             "post " + merchant + "/customers/{customerId}/private-plans",
             "post " + merchant + "/customers/{customerId}/allocations",
-            "get " + merchant + "/invoices");
+            "get " + merchant + "/invoices",
+            "get " + merchant + "/integrity");
   }
 
   @Test
