@@ -19,6 +19,7 @@ import io.steelyard.integrity.IntegrityMessages;
 import io.steelyard.invoice.InvoiceMessages;
 import io.steelyard.merchant.MerchantMessages;
 import io.steelyard.subscription.SubscriptionMessages;
+import io.steelyard.usage.ExplainMessages;
 import io.steelyard.usage.UsageMessages;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -59,6 +60,7 @@ public final class Service {
           CatalogMessages.class,
           CreditMessages.class,
           CustomerMessages.class,
+          ExplainMessages.class,
           GatewayMessages.class,
           IntegrityMessages.class,
           InvoiceMessages.class,

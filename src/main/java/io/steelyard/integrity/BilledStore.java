@@ -28,10 +28,9 @@ final class BilledStore {
       """
       SELECT p.subscription_id, p.period_index, p.plan_id, p.period_start, p.period_end, p.is_trial,
              p.opened_at, s.billing_cadence, s.invoice_generation_start_date,
-             coalesce(s.charge_usage_during_trial, l.charge_usage_during_trial) AS charge_usage
+             coalesce(s.charge_usage_during_trial, false) AS charge_usage
         FROM subscription s
         JOIN subscription_period p ON p.merchant_id = $1 AND p.subscription_id = s.id
-        JOIN plan l ON l.merchant_id = $1 AND l.id = p.plan_id
        WHERE s.merchant_id = $1 AND s.id = ANY ($2::uuid[])
          AND (p.period_index < s.period_index
               OR p.period_index = s.period_index AND s.status IN ('ended', 'deleted'))

@@ -4,6 +4,7 @@ import io.steelyard.catalog.CatalogStore;
 import io.steelyard.domain.BillableTerms;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
+import io.steelyard.domain.InvoiceBasis;
 import io.steelyard.domain.InvoiceDrafting;
 import io.steelyard.domain.InvoiceLine;
 import io.steelyard.domain.PlanTerms;
@@ -123,19 +124,20 @@ final class UsageBilling {
     if (!closed.isCharged()) {
       return List.of();
     }
-    Map<Id, BigDecimal> quantities = new HashMap<>();
+    Map<Id, UsageTotal> usage = new HashMap<>();
     for (BillableTerms billable : plan.billables().values()) {
       UsageTotal total = counters.get(closed.key(billable.id().uuid()));
-      if (total != null && billable.rules() != null) {
-        quantities.put(billable.id(), total.quantity(billable.rules().calculation()));
+      if (total != null) {
+        usage.put(billable.id(), total);
       }
     }
-    return InvoiceDrafting.arrearsLines(
-        plan,
-        closed.cadence(),
-        closed.period(),
-        closed.openedAt(),
-        quantities,
-        closed.chargeUsage());
+    return InvoiceDrafting.lines(
+        new InvoiceBasis(
+            plan,
+            closed.cadence(),
+            closed.chargeUsage(),
+            null,
+            new InvoiceBasis.Closed(closed.period(), closed.openedAt(), usage),
+            List.of()));
   }
 }

@@ -6,8 +6,8 @@
  * one read-only snapshot, so that work going on beside it is seen whole or not at all.
  *
  * <p>Invariants: nothing is ever written here; what cannot be judged is left out rather than
- * reported: events that wait for the fold, periods with an invoice that is not final or that are to
- * be billed again, counters of a billable that was changed since their period was opened.
+ * reported: events that wait for the fold, and periods with an invoice that is not final or that
+ * are to be billed again.
  *
  * <p>Reads every table through stores of its own, so that a fault in another feature's store cannot
  * hide itself; what events count for is asked of {@code usage}, what they cost of {@code domain}.

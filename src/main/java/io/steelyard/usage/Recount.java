@@ -31,9 +31,6 @@ import java.util.stream.Collectors;
  * Counts one merchant's stored events anew, as if none had been counted, and tells where the
  * counters say otherwise. All within one snapshot; what a page of customers needs is held at once:
  * their periods, a page of events, and the different values of what counts these.
- *
- * <p>Left out are counters of a billable that was changed after their period was opened, since
- * events before and after may have been counted by different rules.
  */
 public final class Recount {
   private static final int CUSTOMERS_MAX = 100;
@@ -76,7 +73,6 @@ public final class Recount {
   private final CounterStore counters = new CounterStore();
   private final CatalogStore catalog = new CatalogStore();
   private final Map<UUID, PlanTerms> plans = new HashMap<>();
-  private Map<UUID, Instant> billableChanges;
 
   /**
    * @param eventBytesMax of one event: a page holds no more of them than it has bytes for
@@ -94,8 +90,8 @@ public final class Recount {
    */
   public Future<Page> next(SqlConnection snapshot, UUID afterCustomerId) {
     UUID after = afterCustomerId == null ? new UUID(0, 0) : afterCustomerId;
-    return loadBillables(snapshot)
-        .compose(loaded -> store.customers(snapshot, merchantId, after, CUSTOMERS_MAX))
+    return store
+        .customers(snapshot, merchantId, after, CUSTOMERS_MAX)
         .compose(
             customers ->
                 customers.isEmpty()
@@ -107,19 +103,6 @@ public final class Recount {
                                     ? page
                                     : new Page(
                                         customers.getLast(), page.counters(), page.differences())));
-  }
-
-  private Future<Void> loadBillables(SqlConnection snapshot) {
-    if (billableChanges != null) {
-      return Future.succeededFuture();
-    }
-    return store
-        .changesOfBillables(snapshot, merchantId)
-        .map(
-            changes -> {
-              billableChanges = changes;
-              return null;
-            });
   }
 
   private Future<Page> recount(SqlConnection snapshot, List<UUID> customers) {
@@ -150,14 +133,8 @@ public final class Recount {
               loaded.forEach((id, terms) -> plans.put(id.uuid(), terms));
               return periods.stream()
                   .flatMap(period -> Meter.of(period, plans.get(period.planId())).stream())
-                  .filter(this::hasKeptItsRules)
                   .toList();
             });
-  }
-
-  private boolean hasKeptItsRules(Meter meter) {
-    Instant changed = billableChanges.get(meter.billable().id().uuid());
-    return !meter.period().openedAt().isBefore(changed);
   }
 
   /** From the customer's first period to the last instant that is ready. */

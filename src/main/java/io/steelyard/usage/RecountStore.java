@@ -1,7 +1,6 @@
 package io.steelyard.usage;
 
 import io.steelyard.db.Columns;
-import io.steelyard.db.Sql;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlClient;
@@ -23,9 +22,6 @@ final class RecountStore {
                       WHERE p.merchant_id = $1 AND p.customer_id = c.id)
        ORDER BY c.id LIMIT $3
       """;
-
-  private static final String BILLABLES =
-      "SELECT id, updated_at FROM billable WHERE merchant_id = $1";
 
   // By customer, so that each page costs what it holds, however much came before it.
   private static final String EVENTS =
@@ -68,19 +64,6 @@ final class RecountStore {
             });
   }
 
-  /** When each billable was changed last. */
-  Future<Map<UUID, Instant>> changesOfBillables(SqlClient client, UUID merchantId) {
-    return client
-        .preparedQuery(BILLABLES)
-        .execute(Tuple.of(merchantId))
-        .map(
-            rows -> {
-              Map<UUID, Instant> changes = new HashMap<>();
-              rows.forEach(row -> changes.put(row.getUUID("id"), Sql.instant(row, "updated_at")));
-              return changes;
-            });
-  }
-
   /** Up to {@code max} further events of each customer, in their order; none that waits. */
   Future<Map<UUID, List<StoredEvent>>> events(
       SqlClient client, UUID merchantId, List<Cursor> cursors, int max) {
@@ -97,7 +80,7 @@ final class RecountStore {
             rows -> {
               Map<UUID, List<StoredEvent>> events = new HashMap<>();
               for (Row row : rows) {
-                StoredEvent event = UsageStore.event(row);
+                StoredEvent event = StoredEvent.of(row);
                 events.computeIfAbsent(event.customerId(), id -> new ArrayList<>()).add(event);
               }
               return events;

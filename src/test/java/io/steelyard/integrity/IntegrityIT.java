@@ -361,7 +361,7 @@ class IntegrityIT {
   }
 
   @Test
-  void eventsOfABillableThatWasChangedAreNotCountedAnew() {
+  void eventsOfABillableThatWasChangedAreCountedByTheRulesOfTheirPeriod() {
     Books books = new Books(app);
 
     books.merchant.applyCatalog(
@@ -422,6 +422,50 @@ class IntegrityIT {
       batches++;
     }
     return batches;
+  }
+
+  @Test
+  void whatTheClockworkDoesIsClean() throws Exception {
+    Merchant merchant = app.merchant("test", "America/New_York", Books.CATALOG);
+    merchant.at("2031-01-31T10:00:00Z");
+    List<String> customers = List.of(merchant.customerId("one"), merchant.customerId("two"));
+    String ending =
+        (String)
+            merchant
+                .subscribe(
+                    Map.of(
+                        "customerId", customers.getFirst(),
+                        "planId", merchant.planId(Books.CATALOG, "pro")))
+                .get("id");
+    for (int month = 1; month <= 6; month++) {
+      merchant.at("2031-%02d-28T00:00:00Z".formatted(month + 1));
+      List<Map<String, Object>> events = new ArrayList<>();
+      for (String customer : customers) {
+        for (int late = 0; late < month; late++) {
+          Instant at = Instant.parse("2031-%02d-27T00:00:00Z".formatted(month + 1 - late));
+          String key = customer + month + "-" + late;
+          events.add(merchant.event(customer, "call", 7L * month + late, key, at));
+          events.add(merchant.event(customer, "tokens", 9L + late, key + "t", at));
+        }
+      }
+      merchant.call("POST", "/external/event/").json(events).send(202);
+      assertThat(Books.findings(merchant.operator("GET", "/integrity").send(200))).isEmpty();
+      if (month == 3) {
+        merchant
+            .call("POST", "/external/subscriptions/" + ending + "/cancel")
+            .json(Map.of("externalCustomerId", "one"))
+            .send(200);
+      }
+    }
+    merchant.at("2031-12-31T00:00:00Z");
+
+    Answer report = merchant.operator("GET", "/integrity").send(200);
+
+    assertThat(Books.findings(report)).as(report.text()).isEmpty();
+    assertThat(report.<List<Map<String, Object>>>at("checks"))
+        .filteredOn("name", "periods")
+        .extracting(check -> (Integer) check.get("checked"))
+        .containsExactly(11 + 11 + 5);
   }
 
   @Test
