@@ -465,7 +465,7 @@ class IntegrityIT {
     assertThat(report.<List<Map<String, Object>>>at("checks"))
         .filteredOn("name", "periods")
         .extracting(check -> (Integer) check.get("checked"))
-        .containsExactly(11 + 11 + 5);
+        .containsExactly(11 + 11 + 3);
   }
 
   @Test
