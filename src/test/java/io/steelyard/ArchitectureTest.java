@@ -49,7 +49,8 @@ class ArchitectureTest {
           "credit",
           "usage",
           "gateway",
-          "delivery");
+          "delivery",
+          "integrity");
 
   /** A feature's messages, with the records inside, may be known by every other feature. */
   private static final DescribedPredicate<JavaClass> MESSAGES =
@@ -147,7 +148,20 @@ class ArchitectureTest {
             "credit",
             "usage",
             "gateway",
-            "delivery"));
+            "delivery"),
+        Direction.of(
+            "integrity", "customer", "subscription", "invoice", "credit", "gateway", "billing"));
+  }
+
+  @Test
+  void onlyTheOperatorAsksForTheIntegrityCheck() {
+    check(
+        noClasses()
+            .that()
+            .resideOutsideOfPackages(TOP, "io.steelyard.integrity..", "io.steelyard.operator..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.steelyard.integrity.."));
   }
 
   @Test

@@ -169,7 +169,9 @@ class OpenApiTest {
             "post " + merchant + "/invoices/{invoiceId}/sync",
             "post " + merchant + "/invoices/{invoiceId}/uncollectible",
             "post " + merchant + "/invoices/{invoiceId}/void",
-            "put " + merchant + "/gateway-connections/{gateway}/sandbox-behavior");
+            "put " + merchant + "/gateway-connections/{gateway}/sandbox-behavior",
+            "post " + merchant + "/subscriptions/{subscriptionId}/resume",
+            "get " + merchant + "/integrity");
   }
 
   @Test
