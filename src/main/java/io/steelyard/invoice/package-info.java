@@ -13,8 +13,8 @@
  * delivery} does it. While a gateway is asked, nobody else changes the invoice.
  *
  * <p>A <em>void</em> invoice keeps its number and its lines. The usage that it billed, and the
- * units that were drawn for it, are freed for the next invoice. Who changes an invoice takes the
- * customer's lock before the invoice's row, and that before the outbox's.
+ * units that were drawn for it, are freed for the next invoice. Who changes an invoice takes its
+ * row's lock before the customer's, and both before the outbox's.
  *
  * <p>Not owned here: which lines there are and what they cost ({@code domain.InvoiceDrafting}), and
  * when an invoice is made ({@code subscription}).
