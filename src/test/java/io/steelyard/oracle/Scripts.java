@@ -67,7 +67,7 @@ final class Scripts {
     Arbitrary<LocalDate> days =
         Arbitraries.integers()
             .between(0, 730)
-            .map(day -> LocalDate.of(2023, 1, 1).plusDays(day))
+            .map(day -> LocalDate.of(2039, 1, 1).plusDays(day))
             .flatMap(day -> Arbitraries.of(day, day.withDayOfMonth(day.lengthOfMonth())));
     return Combinators.combine(Arbitraries.of(ZONES), days, Arbitraries.of(TIMES), plans(), steps())
         .flatAs(
