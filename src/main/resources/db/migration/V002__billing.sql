@@ -100,5 +100,28 @@ ALTER TABLE allocation_block ADD CONSTRAINT allocation_block_once
 CREATE INDEX allocation_block_expiring ON allocation_block (merchant_id, expires_at)
   WHERE remaining > 0 AND expires_at IS NOT NULL;
 
+-- For what usage has drawn from a block, whichever period it is of.
+CREATE INDEX credit_draw_block ON credit_draw (allocation_block_id);
+
 -- released: units that a void invoice gave back, to be drawn again for its next invoice.
 ALTER TABLE credit_usage ADD released numeric NOT NULL DEFAULT 0;
+
+-- What is metered -------------------------------------------------------------------------------
+
+-- A billable's rules never change: a new version replaces them, by the system's time. A period is
+-- counted by the version that was in force when it opened. rules: null when nothing is metered.
+CREATE TABLE billable_rules (
+  billable_id  uuid        NOT NULL REFERENCES billable,
+  merchant_id  uuid        NOT NULL REFERENCES merchant,
+  rules        json,
+  active_from  timestamptz NOT NULL,
+  active_until timestamptz,
+  PRIMARY KEY (billable_id, active_from),
+  CHECK (active_until >= active_from)
+);
+CREATE UNIQUE INDEX billable_rules_current ON billable_rules (billable_id)
+  WHERE active_until IS NULL;
+
+INSERT INTO billable_rules (billable_id, merchant_id, rules, active_from)
+SELECT id, merchant_id, event_query_rules, created_at FROM billable;
+ALTER TABLE billable DROP COLUMN event_query_rules;

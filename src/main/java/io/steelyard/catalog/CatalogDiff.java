@@ -2,6 +2,7 @@ package io.steelyard.catalog;
 
 import io.steelyard.catalog.CatalogDocument.Billable;
 import io.steelyard.catalog.CatalogDocument.Plan;
+import io.steelyard.catalog.CatalogDocument.Rules;
 import io.steelyard.catalog.CatalogDocument.Unit;
 import io.steelyard.catalog.CatalogEdits.Edits;
 import io.steelyard.catalog.CatalogEdits.Entry;
@@ -28,7 +29,8 @@ import java.util.stream.Stream;
 
 /**
  * Compares the stored catalogue with a valid, complete document. Units, billables and plans are
- * matched by key, slug and externalId, and changed in place; {@link PlanPartsDiff} does the rest.
+ * matched by key, slug and externalId, and changed in place, but for billables' rules, which get a
+ * new version; {@link PlanPartsDiff} does the rest.
  */
 final class CatalogDiff {
   private final StoredCatalog stored;
@@ -66,6 +68,7 @@ final class CatalogDiff {
     return new CatalogEdits(
         units,
         billables,
+        rules(billableIds),
         plans,
         parts.prices(),
         parts.allocations(),
@@ -73,6 +76,24 @@ final class CatalogDiff {
         defaultPlanId,
         new CatalogApplied(
             unitRefs(unitIds), billableRefs(billableIds), planRefs, List.copyOf(changes)));
+  }
+
+  /** By the ids of their billables. */
+  private Edits<Rules> rules(Map<String, UUID> billableIds) {
+    Map<UUID, Billable> storedById = new HashMap<>();
+    stored.billables().forEach(one -> storedById.put(one.id(), one.value()));
+    Edits<Rules> rules = Edits.none();
+    for (Billable billable : wanted.billables()) {
+      UUID id = billableIds.get(billable.slug());
+      Billable before = storedById.get(id);
+      if (before == null) {
+        rules.added().add(new Entry<>(id, billable.eventQueryRules()));
+      } else if (!Objects.equals(before.eventQueryRules(), billable.eventQueryRules())) {
+        rules.removed().add(id);
+        rules.added().add(new Entry<>(id, billable.eventQueryRules()));
+      }
+    }
+    return rules;
   }
 
   private List<PlanRef> planParts(PlanPartsDiff parts, Map<String, UUID> planIds) {

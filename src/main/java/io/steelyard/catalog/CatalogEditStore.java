@@ -48,9 +48,9 @@ final class CatalogEditStore {
       """
       INSERT INTO billable (merchant_id, id, slug, name, description, external_flag_id,
         included_label, single_unit_label, multiple_unit_label, is_private, show_on_invoice,
-        hidden, display_order, event_query_rules, status, created_at, updated_at)
-      VALUES ($1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::text::json,
-        'available', $2, $2)
+        hidden, display_order, status, created_at, updated_at)
+      VALUES ($1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'available',
+        $2, $2)
       """;
 
   private static final String CHANGE_BILLABLE =
@@ -58,8 +58,8 @@ final class CatalogEditStore {
       UPDATE billable
       SET slug = $4, name = $5, description = $6, external_flag_id = $7, included_label = $8,
           single_unit_label = $9, multiple_unit_label = $10, is_private = $11,
-          show_on_invoice = $12, hidden = $13, display_order = $14,
-          event_query_rules = $15::text::json, status = 'available', updated_at = $2
+          show_on_invoice = $12, hidden = $13, display_order = $14, status = 'available',
+          updated_at = $2
       WHERE merchant_id = $1 AND id = $3
       """;
 
@@ -124,6 +124,8 @@ final class CatalogEditStore {
   private static final String SET_DEFAULT_PLAN =
       "UPDATE merchant SET default_plan_id = $3, updated_at = $2 WHERE id = $1";
 
+  private final BillableRulesStore rules = new BillableRulesStore();
+
   /** One writer of a merchant's catalogue at a time. */
   Future<Void> lock(SqlConnection connection, UUID merchantId) {
     return connection.preparedQuery(LOCK).execute(Tuple.of(merchantId)).mapEmpty();
@@ -141,6 +143,7 @@ final class CatalogEditStore {
                     CHANGE_BILLABLE,
                     ARCHIVE_BILLABLES,
                     to::billable))
+        .compose(done -> rules.write(connection, merchantId, edits.rules(), now))
         .compose(done -> to.edits(edits.plans(), ADD_PLAN, CHANGE_PLAN, ARCHIVE_PLANS, to::plan))
         .compose(done -> to.each(ADD_PRICE, edits.prices().added(), to::price))
         .compose(
@@ -222,8 +225,7 @@ final class CatalogEditStore {
           billable.isPrivate(),
           billable.showOnInvoice(),
           billable.hidden(),
-          billable.displayOrder(),
-          billable.eventQueryRules() == null ? null : Json.encodeText(billable.eventQueryRules()));
+          billable.displayOrder());
     }
 
     Tuple plan(Entry<Plan> entry) {

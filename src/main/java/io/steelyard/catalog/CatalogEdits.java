@@ -4,6 +4,7 @@ import io.steelyard.catalog.CatalogDocument.Allocation;
 import io.steelyard.catalog.CatalogDocument.Billable;
 import io.steelyard.catalog.CatalogDocument.Plan;
 import io.steelyard.catalog.CatalogDocument.Price;
+import io.steelyard.catalog.CatalogDocument.Rules;
 import io.steelyard.catalog.CatalogDocument.Unit;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,11 +12,13 @@ import java.util.UUID;
 
 /**
  * What must be written to make the stored catalogue equal to a document. Of prices and allocations,
- * removed ones end and changed ones only move to another position.
+ * removed ones end and changed ones only move to another position; of billables' rules, the
+ * versions of the removed billables end.
  */
 record CatalogEdits(
     Edits<Unit> units,
     Edits<Billable> billables,
+    Edits<Rules> rules,
     Edits<Plan> plans,
     Edits<PlanPrice> prices,
     Edits<PlanAllocation> allocations,

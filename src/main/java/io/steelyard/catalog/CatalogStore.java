@@ -28,10 +28,16 @@ public final class CatalogStore {
              r.price_type, r.rules::text AS rules, r.block_overage, r.limit_quantity, r.max_usage,
              r.billable_id, r.custom_pricing_unit_id, r.position, r.active_from, r.active_until,
              b.slug, b.name AS billable_name, b.single_unit_label, b.multiple_unit_label,
-             b.event_query_rules::text AS event_query_rules
+             v.rules_versions, v.rules_from, v.rules_until
       FROM plan p
       LEFT JOIN price r ON r.merchant_id = p.merchant_id AND r.plan_id = p.id
       LEFT JOIN billable b ON b.merchant_id = p.merchant_id AND b.id = r.billable_id
+      LEFT JOIN LATERAL (
+        SELECT array_agg(e.rules::text ORDER BY e.active_from) AS rules_versions,
+               array_agg(e.active_from ORDER BY e.active_from) AS rules_from,
+               array_agg(e.active_until ORDER BY e.active_from) AS rules_until
+        FROM billable_rules e
+        WHERE e.merchant_id = b.merchant_id AND e.billable_id = b.id) v ON true
       WHERE p.merchant_id = $1 AND p.id = ANY($2)
       ORDER BY p.id, r.is_base DESC, r.position, r.active_from, r.id
       """;
@@ -45,7 +51,7 @@ public final class CatalogStore {
       ORDER BY plan_id, position, active_from, id
       """;
 
-  /** Prices only ever end at the present, never in the future, so the open ones are the active. */
+  /** Versions only ever end at the present, never in the future, so the open ones are active. */
   private static final String VIEWS =
       """
       SELECT p.id AS plan_id, p.merchant_id, p.external_id, p.cross_environment_id,
@@ -61,11 +67,13 @@ public final class CatalogStore {
              b.status AS billable_status, b.external_flag_id, b.included_label,
              b.single_unit_label, b.multiple_unit_label, b.is_private AS billable_is_private,
              b.show_on_invoice, b.hidden, b.display_order, b.created_at AS billable_created_at,
-             b.updated_at AS billable_updated_at, b.event_query_rules::text AS event_query_rules
+             b.updated_at AS billable_updated_at, e.rules::text AS event_query_rules
       FROM plan p
       LEFT JOIN price r
         ON r.merchant_id = p.merchant_id AND r.plan_id = p.id AND r.active_until IS NULL
       LEFT JOIN billable b ON b.merchant_id = p.merchant_id AND b.id = r.billable_id
+      LEFT JOIN billable_rules e
+        ON e.merchant_id = b.merchant_id AND e.billable_id = b.id AND e.active_until IS NULL
       WHERE p.merchant_id = $1 AND p.id = ANY($2)
       ORDER BY p.id, r.is_base DESC, r.position, r.id
       """;

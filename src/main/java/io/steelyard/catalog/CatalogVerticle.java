@@ -60,7 +60,7 @@ public final class CatalogVerticle extends StoreVerticle<CatalogMessages<?>> {
         .lock(tx, call.merchantId())
         .compose(locked -> reading.read(tx, call.merchantId()))
         .compose(
-            // The system's time: versions of a price follow each other by it, whatever the
+            // The system's time: versions of prices and rules follow each other by it, whatever the
             // merchant's own clock shows.
             stored -> write(tx, stored, document, call, clock.systemNow()));
   }
@@ -73,7 +73,7 @@ public final class CatalogVerticle extends StoreVerticle<CatalogMessages<?>> {
         .map(done -> edits.applied());
   }
 
-  /** Nodes' clocks differ a little; a price must not end before it began. */
+  /** Nodes' clocks differ a little; nothing must end before it began. */
   private static Instant notBefore(Instant earliest, Instant now) {
     return earliest == null || now.isAfter(earliest) ? now : earliest;
   }

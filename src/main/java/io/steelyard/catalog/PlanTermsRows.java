@@ -3,6 +3,7 @@ package io.steelyard.catalog;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.AllocationTerms;
 import io.steelyard.domain.BillableTerms;
+import io.steelyard.domain.BillableTerms.RulesVersion;
 import io.steelyard.domain.BillingCadence;
 import io.steelyard.domain.BillingMode;
 import io.steelyard.domain.CatalogStatus;
@@ -15,10 +16,12 @@ import io.steelyard.domain.PriceTerms;
 import io.steelyard.domain.PriceType;
 import io.steelyard.domain.WireName;
 import io.vertx.sqlclient.Row;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /** Rows of plans, prices, billables and allocations as the domain's terms. */
 final class PlanTermsRows {
@@ -85,7 +88,21 @@ final class PlanTermsRows {
         row.getString("billable_name"),
         row.getString("single_unit_label"),
         row.getString("multiple_unit_label"),
-        StoredRules.eventRules(row.getString("event_query_rules")));
+        versions(row));
+  }
+
+  private static List<RulesVersion> versions(Row row) {
+    String[] rules = row.getArrayOfStrings("rules_versions");
+    OffsetDateTime[] from = row.getArrayOfOffsetDateTimes("rules_from");
+    OffsetDateTime[] until = row.getArrayOfOffsetDateTimes("rules_until");
+    return IntStream.range(0, rules.length)
+        .mapToObj(
+            i ->
+                new RulesVersion(
+                    StoredRules.eventRules(rules[i]),
+                    from[i].toInstant(),
+                    until[i] == null ? null : until[i].toInstant()))
+        .toList();
   }
 
   private static AllocationTerms allocation(Row row) {

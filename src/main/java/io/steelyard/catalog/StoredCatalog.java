@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 /**
  * A merchant's catalogue as the database holds it, in the terms of a complete document.
  *
- * @param latestChange the latest start or end of any price or allocation; null without any
+ * @param latestChange the latest start or end of any version of anything; null without any
  */
 record StoredCatalog(
     UUID defaultPlanId,

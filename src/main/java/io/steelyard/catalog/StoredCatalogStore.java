@@ -49,12 +49,14 @@ final class StoredCatalogStore {
 
   private static final String BILLABLES =
       """
-      SELECT id, slug, name, description, status, external_flag_id, included_label,
-             single_unit_label, multiple_unit_label, is_private, show_on_invoice, hidden,
-             display_order, event_query_rules::text AS event_query_rules
-      FROM billable
-      WHERE merchant_id = $1
-      ORDER BY id
+      SELECT b.id, b.slug, b.name, b.description, b.status, b.external_flag_id, b.included_label,
+             b.single_unit_label, b.multiple_unit_label, b.is_private, b.show_on_invoice, b.hidden,
+             b.display_order, e.rules::text AS event_query_rules
+      FROM billable b
+      JOIN billable_rules e
+        ON e.merchant_id = b.merchant_id AND e.billable_id = b.id AND e.active_until IS NULL
+      WHERE b.merchant_id = $1
+      ORDER BY b.id
       """;
 
   private static final String PLANS =
@@ -95,7 +97,10 @@ final class StoredCatalogStore {
       SELECT GREATEST(
         (SELECT max(GREATEST(active_from, active_until)) FROM price WHERE merchant_id = $1),
         (SELECT max(GREATEST(active_from, active_until)) FROM plan_allocation
-         WHERE merchant_id = $1)) AS latest_change
+         WHERE merchant_id = $1),
+        (SELECT max(GREATEST(e.active_from, e.active_until))
+         FROM billable b JOIN billable_rules e ON e.billable_id = b.id
+         WHERE b.merchant_id = $1 AND e.merchant_id = $1)) AS latest_change
       """;
 
   /** Several statements: the caller's transaction must keep others from writing in between. */

@@ -124,12 +124,15 @@ public record Config(
    * @param bodyMs from a request's first byte to the end of its body
    * @param idleMs after which a silent connection is closed
    * @param drainMs how long a stop waits for requests in flight
+   * @param clockMs in place of {@code requestMs} where a merchant's clock is set, which answers
+   *     when all work due by then is done
    */
   public record Timeouts(
       @Range(min = 100, max = 600_000) int requestMs,
       @Range(min = 100, max = 600_000) int bodyMs,
       @Range(min = 100, max = 3_600_000) int idleMs,
-      @Range(min = 100, max = 600_000) int drainMs) {}
+      @Range(min = 100, max = 600_000) int drainMs,
+      @Range(min = 100, max = 3_600_000) int clockMs) {}
 
   /** How long a known API key is trusted without asking the database: at most 5 s. */
   public record Keys(

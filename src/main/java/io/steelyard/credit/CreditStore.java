@@ -3,7 +3,6 @@ package io.steelyard.credit;
 import io.steelyard.credit.CreditMessages.BillableRef;
 import io.steelyard.credit.CreditMessages.BlockRef;
 import io.steelyard.credit.CreditMessages.InvoiceRef;
-import io.steelyard.credit.CreditMessages.NextExpiring;
 import io.steelyard.credit.CreditMessages.PlanRef;
 import io.steelyard.credit.CreditMessages.SubscriptionRef;
 import io.steelyard.credit.CreditMessages.TransactionView;
@@ -74,39 +73,6 @@ public final class CreditStore {
   private static final String TRANSACTION_PAGE_ASC = TRANSACTION_PAGE.formatted("ASC");
   private static final String TRANSACTION_PAGE_DESC = TRANSACTION_PAGE.formatted("DESC");
 
-  /**
-   * What a unit's balance is made of: the blocks valid now. Their use within the current period is
-   * all that was ever taken from a block of this period, and the ledger's word for an older one.
-   * With several subscriptions the current period is the one that ends first; with none, all use
-   * counts.
-   */
-  private static final String UNIT_USAGE =
-      """
-      WITH current_period AS (
-        SELECT p.period_start
-          FROM subscription_period p
-          JOIN subscription s ON s.merchant_id = p.merchant_id AND s.id = p.subscription_id
-         WHERE p.merchant_id = $1 AND p.customer_id = $2
-           AND p.period_start <= $4 AND p.period_end > $4 AND s.status = 'active'
-         ORDER BY p.period_end LIMIT 1
-      )
-      SELECT b.remaining, b.expires_at,
-             CASE WHEN b.effective_at >= coalesce((SELECT period_start FROM current_period),
-                                                  '-infinity')
-                  THEN b.amount - b.remaining
-                  ELSE coalesce((SELECT -sum(t.amount) FROM credit_transaction t
-                                  WHERE t.merchant_id = $1
-                                    AND t.allocation_block_id = b.id
-                                    AND t.type IN ('usage', 'reversal')
-                                    AND t.created_at >= (SELECT period_start FROM current_period)),
-                                0)
-             END AS used
-        FROM allocation_block b
-       WHERE b.merchant_id = $1 AND b.customer_id = $2 AND b.custom_pricing_unit_id = $3
-         AND b.effective_at <= $4 AND (b.expires_at IS NULL OR b.expires_at > $4)
-       ORDER BY b.expires_at NULLS LAST
-      """;
-
   private static final String BALANCES =
       """
       SELECT custom_pricing_unit_id, sum(remaining) AS balance
@@ -150,9 +116,6 @@ public final class CreditStore {
       };
     }
   }
-
-  /** What one unit amounts to for one customer now. */
-  public record UnitUsage(BigDecimal used, BigDecimal remaining, NextExpiring nextExpiring) {}
 
   /** What is left of one unit. */
   public record Balance(Id unitId, BigDecimal remaining) {}
@@ -207,39 +170,6 @@ public final class CreditStore {
               rows.forEach(row -> page.add(transaction(row, merchantId)));
               return page;
             });
-  }
-
-  public Future<UnitUsage> unitUsage(
-      SqlClient client, UUID merchantId, Id customerId, Id unitId, Instant now) {
-    return client
-        .preparedQuery(UNIT_USAGE)
-        .execute(Tuple.of(merchantId, customerId.uuid(), unitId.uuid(), Sql.time(now)))
-        .map(
-            rows -> {
-              BigDecimal used = BigDecimal.ZERO;
-              BigDecimal remaining = BigDecimal.ZERO;
-              NextExpiring next = null;
-              for (Row row : rows) {
-                BigDecimal left = row.getBigDecimal("remaining");
-                used = used.add(row.getBigDecimal("used"));
-                remaining = remaining.add(left);
-                next = earlier(next, left, Sql.instant(row, "expires_at"));
-              }
-              return new UnitUsage(used, remaining, next);
-            });
-  }
-
-  /** Rows come by expiry: the first that holds anything is next, with those of the same instant. */
-  private static NextExpiring earlier(NextExpiring next, BigDecimal left, Instant expiresAt) {
-    if (expiresAt == null || left.signum() == 0) {
-      return next;
-    }
-    if (next == null) {
-      return new NextExpiring(left, expiresAt);
-    }
-    return next.expiration().equals(expiresAt)
-        ? new NextExpiring(next.amountRemaining().add(left), expiresAt)
-        : next;
   }
 
   /** Every unit of which the customer has valid blocks. */

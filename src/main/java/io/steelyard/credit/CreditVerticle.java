@@ -41,6 +41,7 @@ public final class CreditVerticle extends StoreVerticle<CreditMessages<?>> {
   private final MerchantClock clock;
   private final CatalogStore catalog = new CatalogStore();
   private final CreditStore store = new CreditStore();
+  private final UnitUsageStore usages = new UnitUsageStore();
 
   public CreditVerticle(Settings settings, Pools pools, MerchantClock clock) {
     super(Address.CREDIT, settings, pools);
@@ -88,7 +89,8 @@ public final class CreditVerticle extends StoreVerticle<CreditMessages<?>> {
                                 .now(pool, call)
                                 .compose(
                                     now ->
-                                        store.unitUsage(pool, merchantId, customer, unit.id(), now))
+                                        usages.unitUsage(
+                                            pool, merchantId, customer, unit.id(), now))
                                 .map(
                                     usage ->
                                         new UnitUsageView(
@@ -96,7 +98,7 @@ public final class CreditVerticle extends StoreVerticle<CreditMessages<?>> {
                                             unit.displayName(),
                                             unit.displayNameSingular(),
                                             unit.shortName(),
-                                            usage.remaining().add(usage.used()),
+                                            usage.allocated(),
                                             usage.used(),
                                             usage.remaining(),
                                             usage.nextExpiring()))));

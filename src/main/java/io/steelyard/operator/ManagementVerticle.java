@@ -71,7 +71,7 @@ public final class ManagementVerticle extends VerticleBase {
   private List<Endpoint> endpoints(Validator schemas) {
     MerchantScope scope = new MerchantScope(bus);
     return Stream.of(
-            new MerchantRoutes(bus, schemas, scope).endpoints(),
+            new MerchantRoutes(bus, schemas, scope, config.timeouts()).endpoints(),
             new CatalogRoutes(bus, schemas, scope, config).endpoints(),
             new GatewayRoutes(bus, schemas, scope).endpoints(),
             new CustomerGrantRoutes(bus, schemas, scope).endpoints(),

@@ -4,6 +4,7 @@ import io.steelyard.billing.BillingMessages.RunDueWork;
 import io.steelyard.bus.Bus;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.Failure.Fault;
+import io.steelyard.config.Config;
 import io.steelyard.domain.Environment;
 import io.steelyard.domain.KeyType;
 import io.steelyard.domain.WireName;
@@ -28,11 +29,13 @@ final class MerchantRoutes {
   private final Bus bus;
   private final Validator schemas;
   private final MerchantScope scope;
+  private final Config.Timeouts timeouts;
 
-  MerchantRoutes(Bus bus, Validator schemas, MerchantScope scope) {
+  MerchantRoutes(Bus bus, Validator schemas, MerchantScope scope, Config.Timeouts timeouts) {
     this.bus = bus;
     this.schemas = schemas;
     this.scope = scope;
+    this.timeouts = timeouts;
   }
 
   List<Endpoint> endpoints() {
@@ -40,7 +43,7 @@ final class MerchantRoutes {
         Endpoint.post("/operator/merchants", this::create),
         Endpoint.post("/operator/merchants/{id}/api-keys", this::createKey),
         Endpoint.delete("/operator/merchants/{id}/api-keys/{keyId}", this::revokeKey),
-        Endpoint.put("/operator/merchants/{id}/clock", this::setClock));
+        Endpoint.put("/operator/merchants/{id}/clock", this::setClock).within(timeouts.clockMs()));
   }
 
   private Future<Answer> create(Exchange exchange) {

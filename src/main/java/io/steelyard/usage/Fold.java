@@ -20,7 +20,7 @@ final class Fold {
   /** A meter and what it has come to. */
   record Reading(Meter meter, UsageTotal total) {
     BigDecimal quantity() {
-      return total.quantity(meter.billable().rules().calculation());
+      return total.quantity(meter.rules().calculation());
     }
 
     boolean isOfNow() {

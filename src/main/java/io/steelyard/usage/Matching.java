@@ -63,7 +63,7 @@ final class Matching {
     for (Meter meter : metersByCustomer.getOrDefault(event.customerId(), List.of())) {
       if (meter.period().takes(event)) {
         facts = facts == null ? event.facts() : facts;
-        if (meter.billable().rules().matches(facts)) {
+        if (meter.rules().matches(facts)) {
           hit(event, facts, meter);
         }
       }
@@ -71,7 +71,7 @@ final class Matching {
   }
 
   private void hit(StoredEvent event, EventFacts facts, Meter meter) {
-    EventRules rules = meter.billable().rules();
+    EventRules rules = meter.rules();
     switch (rules.calculation()) {
       case COUNT -> hits.add(new Hit(event, meter, null, null));
       case UNIQUE_COUNT -> {

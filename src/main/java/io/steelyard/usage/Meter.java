@@ -2,6 +2,7 @@ package io.steelyard.usage;
 
 import io.steelyard.domain.BillableTerms;
 import io.steelyard.domain.BillingMode;
+import io.steelyard.domain.EventRules;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.PlanTerms;
 import io.steelyard.domain.PriceTerms;
@@ -16,11 +17,16 @@ import java.util.UUID;
 /**
  * One counter: a billable in a period, with the prices that the period has for it.
  *
+ * @param rules those in force when the period opened
  * @param prices all of them, at least one
  * @param drawing those whose usage takes units from blocks as it happens
  */
 record Meter(
-    UsagePeriod period, BillableTerms billable, List<PriceTerms> prices, List<PriceTerms> drawing) {
+    UsagePeriod period,
+    BillableTerms billable,
+    EventRules rules,
+    List<PriceTerms> prices,
+    List<PriceTerms> drawing) {
   /** The counter's key. */
   record Ref(UsagePeriod.Ref period, UUID billableId) {}
 
@@ -36,9 +42,11 @@ record Meter(
     byBillable.forEach(
         (billableId, prices) -> {
           BillableTerms billable = plan.billables().get(billableId);
-          if (billable.rules() != null) {
-            meters.add(new Meter(period, billable, List.copyOf(prices), drawing(prices)));
-          }
+          billable
+              .rulesAt(period.openedAt())
+              .map(
+                  rules -> new Meter(period, billable, rules, List.copyOf(prices), drawing(prices)))
+              .ifPresent(meters::add);
         });
     return meters;
   }

@@ -17,9 +17,8 @@ import java.util.UUID;
 import java.util.function.Supplier;
 
 /**
- * The plans that the fold met lately. Prices never change, they are only added, so that an entry is
- * good for every period that opened before it was loaded; billables' rules may be seen late by the
- * entry's age.
+ * The plans that the fold met lately. Prices and billables' rules never change, versions are only
+ * added, so that an entry is good for every period that opened before it was loaded.
  */
 final class PlanCache {
   private static final Duration AGE_MAX = Duration.ofSeconds(5);
@@ -73,7 +72,7 @@ final class PlanCache {
     return loaded;
   }
 
-  /** A frozen clock tells nothing about whether a price was added before or after the load. */
+  /** A frozen clock tells nothing about whether a version was added before or after the load. */
   private static boolean isFresh(Entry entry, UsagePeriod period, Instant now) {
     return !period.frozen()
         && now.isBefore(entry.loadedAt().plus(AGE_MAX))

@@ -44,6 +44,7 @@ public final class Api {
   private final BodyReader bodies;
   private final BodyBytes bodyBytes;
   private final StrictJson json;
+  private final Patience patience;
   private final Counter refused;
   private int inFlight;
 
@@ -54,6 +55,7 @@ public final class Api {
     this.bodies = new BodyReader(vertx, config.limits().bodyBytes(), config.timeouts().bodyMs());
     this.bodyBytes = new BodyBytes(config.limits().bodyBytesInFlight(), metrics);
     this.json = new StrictJson(config.limits());
+    this.patience = new Patience(config.timeouts().idleMs());
     this.refused =
         Counter.builder("steelyard.http.refused")
             .description("Requests refused because too many were in flight")
@@ -150,6 +152,9 @@ public final class Api {
             outcome -> {
               inFlight--;
               share.end();
+              if (served.endpoint().timeoutMs() != null) {
+                patience.end(request.connection());
+              }
               boolean gone = request.response().closed();
               if (outcome.succeeded()) {
                 send(request.response(), outcome.result());
@@ -200,7 +205,12 @@ public final class Api {
     if (!matcher.matches()) {
       throw new IllegalStateException("the router and the endpoint disagree on " + request.path());
     }
-    Call timed = Call.within(call.requestId(), call.merchant(), config.timeouts().requestMs());
+    Integer ownTimeoutMs = served.endpoint().timeoutMs();
+    if (ownTimeoutMs != null) {
+      patience.begin(request.connection(), ownTimeoutMs);
+    }
+    int timeoutMs = ownTimeoutMs == null ? config.timeouts().requestMs() : ownTimeoutMs;
+    Call timed = Call.within(call.requestId(), call.merchant(), timeoutMs);
     return new Exchange(request, timed, matcher, served.parameters(), body, tree);
   }
 

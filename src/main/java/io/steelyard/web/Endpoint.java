@@ -11,8 +11,10 @@ import java.util.regex.Pattern;
  *
  * @param path a template such as {@code /external/customers/{id}}; a parameter matches one segment,
  *     also an empty one, so that an empty id is refused rather than not found
+ * @param timeoutMs from the body's end to the answer; null for {@code timeouts.requestMs}
  */
-public record Endpoint(HttpMethod method, String path, Body body, Operation operation) {
+public record Endpoint(
+    HttpMethod method, String path, Body body, Operation operation, Integer timeoutMs) {
   private static final Pattern PARAMETER = Pattern.compile("\\{([^}]+)}");
 
   /** What an endpoint wants to be read before its operation runs. */
@@ -24,6 +26,10 @@ public record Endpoint(HttpMethod method, String path, Body body, Operation oper
     RAW_JSON,
     /** JSON or YAML as bytes. */
     RAW_JSON_OR_YAML
+  }
+
+  public Endpoint(HttpMethod method, String path, Body body, Operation operation) {
+    this(method, path, body, operation, null);
   }
 
   public static Endpoint get(String path, Operation operation) {
@@ -44,7 +50,12 @@ public record Endpoint(HttpMethod method, String path, Body body, Operation oper
 
   /** The same endpoint reading its body in another way. */
   public Endpoint reading(Body other) {
-    return new Endpoint(method, path, other, operation);
+    return new Endpoint(method, path, other, operation, timeoutMs);
+  }
+
+  /** The same endpoint with a time of its own to answer, where the usual one would be too short. */
+  public Endpoint within(int ms) {
+    return new Endpoint(method, path, body, operation, ms);
   }
 
   /** Matches the raw path; a group per parameter, in order. */

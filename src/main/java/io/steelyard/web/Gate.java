@@ -8,8 +8,9 @@ import io.vertx.core.http.HttpServerRequest;
 @FunctionalInterface
 public interface Gate {
   /**
-   * The call of an admitted request, without its deadline's meaning for the body: the time to
-   * answer counts anew once the body is there. Fails with a {@link Refusal} otherwise.
+   * The call of an admitted request, whose deadline is that of the admission only: the time to
+   * answer is the endpoint's, and counts anew once the body is there. Fails with a {@link Refusal}
+   * otherwise.
    */
   Future<Call> admit(HttpServerRequest request, String requestId);
 }

@@ -48,6 +48,7 @@ class CatalogDiffTest {
     assertThat(again.applied().changes()).isEmpty();
     assertThat(List.of(again.units(), again.billables(), again.plans())).containsOnly(Edits.none());
     assertThat(List.of(again.prices(), again.allocations())).containsOnly(Edits.none());
+    assertThat(again.rules()).isEqualTo(Edits.none());
     assertThat(again.defaultPlanChanged()).isFalse();
   }
 
@@ -74,6 +75,32 @@ class CatalogDiffTest {
     assertThat(edits.prices().added().getFirst().id())
         .isNotEqualTo(edits.prices().removed().getFirst());
     assertThat(edits.plans()).isEqualTo(Edits.none());
+  }
+
+  @Test
+  void rulesThatDifferAreANewVersionForTheirBillableAlone() {
+    StoredCatalog stored = stored(diff(NOTHING, Given.pro()));
+
+    CatalogEdits edits = diff(stored, Given.proWith("calculation: sum", "calculation: max"));
+
+    assertThat(edits.applied().changes())
+        .containsExactly(
+            new Change("updated", "billable", "api-requests", List.of("eventQueryRules")));
+    assertThat(edits.rules().removed()).containsExactly(stored.billables().getFirst().id());
+    assertThat(edits.rules().added())
+        .extracting(Entry::id)
+        .containsExactly(stored.billables().getFirst().id());
+    assertThat(edits.rules().added().getFirst().value().calculation()).isEqualTo("max");
+  }
+
+  @Test
+  void anotherNameOfABillableIsNoNewVersionOfItsRules() {
+    StoredCatalog stored = stored(diff(NOTHING, Given.pro()));
+
+    CatalogEdits edits = diff(stored, Given.proWith("name: API requests", "name: Requests"));
+
+    assertThat(edits.billables().changed()).hasSize(1);
+    assertThat(edits.rules()).isEqualTo(Edits.none());
   }
 
   @Test

@@ -9,7 +9,10 @@ import io.steelyard.catalog.CatalogMessages.ApplyCatalog;
 import io.steelyard.catalog.CatalogMessages.CatalogApplied;
 import io.steelyard.catalog.CatalogMessages.Change;
 import io.steelyard.catalog.CatalogMessages.ExportCatalog;
+import io.steelyard.catalog.CatalogMessages.PlanView;
+import io.steelyard.domain.BillableTerms;
 import io.steelyard.domain.BillingCadence;
+import io.steelyard.domain.Calculation;
 import io.steelyard.domain.Environment;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.PlanTerms;
@@ -103,6 +106,65 @@ class CatalogVerticleIT {
     assertThat(terms.pricesFor(BillingCadence.MONTHLY, changed))
         .contains(versions.get(1))
         .doesNotContain(versions.get(0));
+  }
+
+  @Test
+  void changedRulesAreANewVersionAndTheOldOneStaysForThePeriodsThatOpenedWithIt() {
+    Id plan = planId(apply(Given.pro()));
+    services.ask(new SetClock(LATER), merchant);
+
+    CatalogApplied applied = apply(Given.proWith("calculation: sum", "calculation: max"));
+    apply(Given.proWith("calculation: sum", "calculation: max"));
+
+    assertThat(applied.changes())
+        .containsExactly(
+            new Change("updated", "billable", "api-requests", List.of("eventQueryRules")));
+    BillableTerms terms = apiBillable(plan);
+    assertThat(terms.versions()).hasSize(2);
+    Instant changed = terms.versions().get(1).activeFrom();
+    assertThat(changed).as("the system's time, not the merchant's").isNotEqualTo(LATER);
+    assertThat(terms.versions())
+        .extracting(BillableTerms.RulesVersion::activeUntil)
+        .containsExactly(changed, null);
+    assertThat(terms.rulesAt(changed.minusMillis(1)).orElseThrow().calculation())
+        .isEqualTo(Calculation.SUM);
+    assertThat(terms.rulesAt(changed).orElseThrow().calculation()).isEqualTo(Calculation.MAX);
+    assertThat(export().billables().getFirst().eventQueryRules().calculation()).isEqualTo("max");
+    PlanView view =
+        store
+            .planViews(services.pool, merchant.id().uuid(), List.of(plan.uuid()), Detail.EXPANDED)
+            .await()
+            .get(plan);
+    assertThat(view.prices()).hasSize(2);
+    assertThat(view.prices().getFirst().price().billable().eventQueryRules())
+        .containsEntry("calculation", "max");
+  }
+
+  @Test
+  void rulesMayEndAndBeginAgain() {
+    Id plan = planId(apply(Given.pro()));
+    String rules = Given.PRO.substring(Given.PRO.indexOf("    eventQueryRules"));
+    rules = rules.substring(0, rules.indexOf("  - {slug: seats"));
+
+    apply(Given.proWith(rules, ""));
+    BillableTerms without = apiBillable(plan);
+    apply(Given.pro());
+
+    assertThat(without.rulesAt(LATER)).isEmpty();
+    BillableTerms again = apiBillable(plan);
+    assertThat(again.rulesAt(LATER).orElseThrow().calculation()).isEqualTo(Calculation.SUM);
+    assertThat(again.versions()).filteredOn(one -> one.activeUntil() == null).hasSize(1);
+  }
+
+  @Test
+  void anArchivedBillableThatComesBackKeepsItsVersion() {
+    Id plan = planId(apply(Given.pro()));
+    BillableTerms before = apiBillable(plan);
+
+    apply(EMPTY);
+    apply(Given.pro());
+
+    assertThat(apiBillable(plan)).isEqualTo(before);
   }
 
   @Test
@@ -257,7 +319,7 @@ class CatalogVerticleIT {
             .orElseThrow();
     assertThat(api.rules().price()).isEqualTo(new BigDecimal("0.002"));
     assertThat(api.limit()).isEqualByComparingTo("10000");
-    assertThat(terms.billables().get(api.billableId()).rules().overProperty())
+    assertThat(terms.billables().get(api.billableId()).rulesAt(LATER).orElseThrow().overProperty())
         .isEqualTo("data.count");
     assertThat(terms.defaultCadence(LATER)).contains(BillingCadence.MONTHLY);
     assertThat(terms.trialDays()).isZero();
@@ -280,6 +342,13 @@ class CatalogVerticleIT {
         .planTerms(services.pool, merchant.id().uuid(), List.of(plan.uuid()))
         .await()
         .get(plan);
+  }
+
+  private BillableTerms apiBillable(Id plan) {
+    return terms(plan).billables().values().stream()
+        .filter(billable -> billable.slug().equals("api-requests"))
+        .findFirst()
+        .orElseThrow();
   }
 
   private List<PriceTerms> apiPrices(Id plan) {

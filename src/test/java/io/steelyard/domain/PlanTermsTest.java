@@ -13,6 +13,7 @@ import static io.steelyard.domain.Examples.rules;
 import static io.steelyard.domain.Examples.usage;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.domain.BillableTerms.RulesVersion;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
@@ -45,6 +46,30 @@ class PlanTermsTest {
     assertThat(plan.pricesFor(MONTHLY, LONG_AGO)).containsExactly(old);
     assertThat(plan.pricesFor(MONTHLY, CHANGE.minusMillis(1))).containsExactly(old);
     assertThat(plan.pricesFor(MONTHLY, CHANGE)).containsExactly(current);
+  }
+
+  @Test
+  void aPeriodKeepsTheRulesThatWereInForceWhenItOpened() {
+    EventRules old = new EventRules(List.of(), Calculation.COUNT, null);
+    EventRules current = new EventRules(List.of(), Calculation.SUM, "data.n");
+    Instant end = CHANGE.plusSeconds(60);
+    BillableTerms billable =
+        new BillableTerms(
+            id(IdKind.BILLABLE, 1),
+            "b",
+            "B",
+            "",
+            "",
+            List.of(
+                new RulesVersion(old, LONG_AGO, CHANGE),
+                new RulesVersion(current, CHANGE, end),
+                new RulesVersion(null, end, null)));
+
+    assertThat(billable.rulesAt(LONG_AGO.minusMillis(1))).isEmpty();
+    assertThat(billable.rulesAt(LONG_AGO)).contains(old);
+    assertThat(billable.rulesAt(CHANGE.minusMillis(1))).contains(old);
+    assertThat(billable.rulesAt(CHANGE)).contains(current);
+    assertThat(billable.rulesAt(end)).isEmpty();
   }
 
   @Test

@@ -204,8 +204,11 @@ final class UsageFixture implements AutoCloseable {
         """
         INSERT INTO billable
         VALUES ('%s', '%s', '%1$s', 'B', '', 'available', '', '', '', '', false, true, false, 0,
-                '{"conditions":[[{"key":"eventName","rule":"matches","value":"%s"}]],\
-        "calculation":"%s","overProperty":"data.v"}', now(), now())
+                now(), now());
+        INSERT INTO billable_rules (billable_id, merchant_id, rules, active_from)
+        VALUES ('%1$s', '%2$s', \
+        '{"conditions":[[{"key":"eventName","rule":"matches","value":"%s"}]],\
+        "calculation":"%s","overProperty":"data.v"}', '2025-01-01Z')
         """
             .formatted(id, merchant, eventName, calculation));
     return id;
@@ -250,11 +253,11 @@ final class UsageFixture implements AutoCloseable {
     execute(
         """
         INSERT INTO allocation_block (id, merchant_id, customer_id, custom_pricing_unit_id, amount,
-          remaining, effective_at, expires_at, created_at)
-        VALUES ('%s', '%s', '%s', '%s', %s, %5$s, '%s', '%s', '%6$s');
+          remaining, effective_at, expires_at, created_at, origin)
+        VALUES ('%s', '%s', '%s', '%s', %s, %5$s, '%s', '%s', '%6$s', 'manual');
         INSERT INTO credit_transaction (id, merchant_id, customer_id, allocation_block_id, type,
           amount, operation_id, created_at)
-        VALUES ('%1$s', '%2$s', '%3$s', '%1$s', 'planAllocation', %5$s, '%1$s', now())
+        VALUES ('%1$s', '%2$s', '%3$s', '%1$s', 'manualAllocation', %5$s, '%1$s', now())
         """
             .formatted(id, merchant, customer, unit, amount, from, until));
     return id;
