@@ -44,10 +44,11 @@ record Script(ZoneId zone, Instant origin, Plan plan, List<Asked> subscriptions,
   /**
    * An instant of a subscription's period.
    *
+   * @param back how many periods before the one that is open when it is sent
    * @param permille how far into the period, when {@code edge} is null
    * @param edge milliseconds from the period's start
    */
-  record Moment(int subscription, int period, int permille, Integer edge) {}
+  record Moment(int subscription, int back, int permille, Integer edge) {}
 
   record Change(int subscription, boolean cancels) {}
 
@@ -144,17 +145,27 @@ record Script(ZoneId zone, Instant origin, Plan plan, List<Asked> subscriptions,
 
     private Instant instant(Moment moment) {
       Subscription subscription = subscription(moment.subscription());
-      Instant start = PlainCalendar.start(subscription, zone, moment.period());
+      int period = Math.max(0, nextBoundary(subscription) - 1 - moment.back());
+      Instant start = PlainCalendar.start(subscription, zone, period);
       if (start.equals(PlainCalendar.NEVER)) {
-        start = subscription.start();
+        start = now;
       }
       if (moment.edge() != null) {
         return start.plusMillis(moment.edge());
       }
-      Instant end = PlainCalendar.start(subscription, zone, moment.period() + 1);
+      Instant end = PlainCalendar.start(subscription, zone, period + 1);
       Duration length = Duration.between(start, end);
       length = length.compareTo(LONGEST_TRIP) > 0 ? Duration.ofDays(30) : length;
       return start.plusMillis(length.toMillis() / 1000 * moment.permille());
+    }
+
+    /** The index of the first period that has not started. */
+    private int nextBoundary(Subscription subscription) {
+      int index = 0;
+      while (!now.isBefore(PlainCalendar.start(subscription, zone, index))) {
+        index++;
+      }
+      return index;
     }
 
     private void change(Change change) {
@@ -184,11 +195,7 @@ record Script(ZoneId zone, Instant origin, Plan plan, List<Asked> subscriptions,
     }
 
     private Instant boundary(Subscription subscription, int ahead) {
-      int index = 0;
-      while (!now.isBefore(PlainCalendar.start(subscription, zone, index))) {
-        index++;
-      }
-      return PlainCalendar.start(subscription, zone, index + ahead - 1);
+      return PlainCalendar.start(subscription, zone, nextBoundary(subscription) + ahead - 1);
     }
 
     private Instant after(Trip trip) {

@@ -58,7 +58,9 @@ final class Scripts {
           Duration.ofMillis(-1),
           Duration.ofMillis(1),
           HistoriesIT.GRACE,
+          HistoriesIT.GRACE,
           HistoriesIT.GRACE.minusMillis(1),
+          Duration.ofDays(10),
           Duration.ofDays(10));
 
   private Scripts() {}
@@ -89,7 +91,8 @@ final class Scripts {
             Arbitraries.of(NetTerms.values()),
             Arbitraries.of(0, 14, 1, 40),
             Arbitraries.of(true, false),
-            Arbitraries.of(number("49"), number("9.99"), number("0.07"), null),
+            Arbitraries.of(
+                number("49"), number("49"), number("9.99"), number("9.99"), number("0.07"), null),
             prices())
         .as(Plan::new);
   }
@@ -180,10 +183,12 @@ final class Scripts {
                 Arbitraries.of(
                     BillingCadence.MONTHLY,
                     BillingCadence.MONTHLY,
+                    BillingCadence.MONTHLY,
+                    BillingCadence.MONTHLY,
                     BillingCadence.QUARTERLY,
                     BillingCadence.ANNUALLY,
                     BillingCadence.ONE_TIME),
-                Arbitraries.of(0, 0, -1, -31, -75, 1, 10, 40),
+                Arbitraries.of(0, 0, 0, -1, -31, -75, 1, 10),
                 Arbitraries.of(null, null, null, 1, 15, 30, 45, 100),
                 Arbitraries.of(null, null, null, null, 0, 20, 31, 70))
             .as(
@@ -253,7 +258,7 @@ final class Scripts {
         Combinators.combine(Arbitraries.integers().between(0, 2), Arbitraries.of(true, false))
             .as(Change::new);
     return Combinators.combine(
-            posts().list().ofMaxSize(2),
+            posts().list().ofMinSize(1).ofMaxSize(2),
             Arbitraries.frequencyOf(
                 Tuple.of(3, Arbitraries.just(List.<Change>of())),
                 Tuple.of(1, changes.list().ofMaxSize(2))),
@@ -261,15 +266,15 @@ final class Scripts {
             trips())
         .as(Step::new)
         .list()
-        .ofMinSize(1)
-        .ofMaxSize(5);
+        .ofMinSize(2)
+        .ofMaxSize(6);
   }
 
   private static Arbitrary<Post> posts() {
     Arbitrary<Object> values =
         Arbitraries.frequencyOf(
             Tuple.of(
-                6,
+                12,
                 Arbitraries.of("1", "10", "5", "0.5", "20.001", "3", "7.25", "0", "-4", "100")
                     .map(BigDecimal::new)),
             Tuple.of(1, Arbitraries.of("seven", "10")),
@@ -289,9 +294,10 @@ final class Scripts {
   private static Arbitrary<Moment> moments() {
     return Combinators.combine(
             Arbitraries.integers().between(0, 2),
-            Arbitraries.integers().between(0, 4),
+            Arbitraries.frequency(
+                Tuple.of(5, 0), Tuple.of(4, 1), Tuple.of(1, 2), Tuple.of(1, 3), Tuple.of(1, -1)),
             Arbitraries.integers().between(1, 999),
-            Arbitraries.of(null, null, -1, 0, 1))
+            Arbitraries.of(null, null, null, -1, 0, 1))
         .as(Moment::new);
   }
 
