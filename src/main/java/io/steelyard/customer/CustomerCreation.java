@@ -16,8 +16,9 @@ import io.steelyard.domain.IdKind;
 import io.steelyard.domain.PlanTerms;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.merchant.MerchantClock;
+import io.steelyard.subscription.Boundaries;
 import io.steelyard.subscription.DefaultSubscription;
-import io.steelyard.subscription.PeriodOpening;
+import io.steelyard.subscription.PeriodStore.EventsBefore;
 import io.steelyard.subscription.Subscription;
 import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
 import io.vertx.core.Future;
@@ -37,11 +38,11 @@ final class CustomerCreation {
   private final CustomerStore customers = new CustomerStore();
   private final CatalogStore catalog = new CatalogStore();
   private final CreditStore credits = new CreditStore();
-  private final PeriodOpening opening;
+  private final Boundaries boundaries;
 
-  CustomerCreation(MerchantClock clock) {
+  CustomerCreation(MerchantClock clock, Boundaries boundaries) {
     this.clock = clock;
-    this.opening = new PeriodOpening(clock);
+    this.boundaries = boundaries;
   }
 
   Future<CreatedCustomer> create(SqlConnection tx, Call call, CustomerInput input) {
@@ -79,7 +80,7 @@ final class CustomerCreation {
     Map<Id, PlanTerms> plans = plan.map(terms -> Map.of(terms.id(), terms)).orElse(Map.of());
     return customers
         .insert(tx, merchantId, id, input, trial, now)
-        .compose(done -> opening.store(tx, call, subscriptions, plans, now))
+        .compose(done -> boundaries.store(tx, call, subscriptions, plans, EventsBefore.NONE))
         .compose(done -> catalog.planViews(tx, merchantId, uuids(plans), Detail.PLAIN))
         .compose(
             planViews ->

@@ -64,6 +64,11 @@ public final class Pools {
         vertx, "aggregation", config.aggregationPoolSize(), statementTimeoutMs, statementTimeoutMs);
   }
 
+  /** For the clockwork, whose statements may take longer, and which waits for the fold. */
+  public Pool billing(Vertx vertx, int statementTimeoutMs) {
+    return pool(vertx, "billing", config.billingPoolSize(), statementTimeoutMs, statementTimeoutMs);
+  }
+
   private Pool pool(Vertx vertx, String name, int size, int statementTimeoutMs) {
     return pool(vertx, name, size, statementTimeoutMs, config.lockTimeoutMs());
   }
