@@ -87,7 +87,13 @@ record Facts(ZoneId zone, Plan plan, List<Fact> all) {
   /**
    * @param value of {@code data.value}: BigDecimal, String or null for none
    */
-  record Event(int customer, String name, String key, Instant at, Object value) {}
+  record Event(int customer, String name, String key, Instant at, Object value) {
+    @Override
+    public String toString() {
+      String shown = value instanceof String text ? '"' + text + '"' : String.valueOf(value);
+      return "event c%d %s %s at %s value %s".formatted(customer, key, name, at, shown);
+    }
+  }
 
   sealed interface Fact {}
 

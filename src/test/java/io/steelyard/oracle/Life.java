@@ -97,7 +97,7 @@ final class Life {
       } else if (!finalise.isAfter(late)) {
         invoices.set(invoices.indexOf(pending), finalised(position, pending));
       } else {
-        add(position, late, List.of());
+        add(position, late, List.of(), false);
       }
     }
   }
@@ -110,16 +110,19 @@ final class Life {
       Instant finaliseAt = boundary.plus(grace);
       invoices.add(new Expected(subscription.number(), next, boundary, finaliseAt, lines, null));
     } else {
-      add(position, boundary, lines);
+      add(position, boundary, lines, advance);
     }
     next++;
   }
 
-  /** An invoice that is final at once; none without lines. */
-  private void add(int position, Instant at, List<Line> advance) {
+  /**
+   * An invoice that is final at once. Without lines there is one only where a period begins, whose
+   * units belong to it.
+   */
+  private void add(int position, Instant at, List<Line> advance, boolean begins) {
     Expected made = new Expected(subscription.number(), next, at, at, advance, null);
     Expected last = finalised(position, made);
-    if (!last.lines().isEmpty()) {
+    if (begins || !last.lines().isEmpty()) {
       invoices.add(last);
     }
   }

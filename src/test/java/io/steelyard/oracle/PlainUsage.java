@@ -32,8 +32,13 @@ final class PlainUsage {
     return switch (calculation) {
       case COUNT -> true;
       case UNIQUE_COUNT -> event.value() != null;
-      case SUM, MAX, MIN, AVERAGE, LATEST -> event.value() instanceof BigDecimal;
+      case SUM, MAX, MIN, AVERAGE, LATEST -> isNumber(event.value());
     };
+  }
+
+  /** Also a text of digits is one. */
+  private static boolean isNumber(Object value) {
+    return value instanceof BigDecimal || value instanceof String text && text.matches("[0-9]+");
   }
 
   static List<Event> of(List<Event> events, int customer, Price price, Instant from, Instant to) {
@@ -92,6 +97,6 @@ final class PlainUsage {
   }
 
   private static Fraction number(Event event) {
-    return Fraction.of((BigDecimal) event.value());
+    return Fraction.of(new BigDecimal(event.value().toString()));
   }
 }
