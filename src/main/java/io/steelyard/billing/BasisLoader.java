@@ -23,7 +23,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Loads what invoices are drafted from: the usage of closed periods and what is to be corrected. */
+/**
+ * Loads what invoices are drafted from: the usage of closed periods and what is to be corrected.
+ */
 final class BasisLoader {
   private final TotalsStore totals = new TotalsStore();
   private final RebillStore rebills = new RebillStore();
@@ -49,8 +51,7 @@ final class BasisLoader {
   /** By subscription, of which each may be wanted once. */
   Future<Map<Id, Loaded>> load(SqlClient tx, Call call, List<Wanted> wanted) {
     List<Id> subscriptions = wanted.stream().map(each -> each.subscription().id()).toList();
-    List<Id> invoices =
-        wanted.stream().map(Wanted::invoice).filter(each -> each != null).toList();
+    List<Id> invoices = wanted.stream().map(Wanted::invoice).filter(each -> each != null).toList();
     return rebills
         .due(tx, call.merchantId(), subscriptions, invoices)
         .compose(
@@ -107,13 +108,10 @@ final class BasisLoader {
     return closed == null
         ? null
         : new Closed(
-            closed.period(),
-            closed.pricedAt(),
-            facts.totals().getOrDefault(key(closed), Map.of()));
+            closed.period(), closed.pricedAt(), facts.totals().getOrDefault(key(closed), Map.of()));
   }
 
-  private static Rebilled rebilled(
-      Wanted wanted, RebillStore.Due due, Facts facts, ZoneId zone) {
+  private static Rebilled rebilled(Wanted wanted, RebillStore.Due due, Facts facts, ZoneId zone) {
     Subscription subscription = wanted.subscription();
     PeriodKey key = new PeriodKey(due.subscriptionId(), due.periodIndex());
     BillingPeriod full = subscription.schedule(zone).period(due.periodIndex());

@@ -21,14 +21,11 @@ final class BillingMetrics {
     expired = counter(registry, "expired", "Blocks of units whose rest expired");
     overdue = counter(registry, "overdue", "Invoices that became overdue");
     parked = counter(registry, "parked", "Subscriptions set aside, whose invoice cannot be made");
-    failed =
-        counter(registry, "failed", "Times that a merchant's due work failed, left for later");
+    failed = counter(registry, "failed", "Times that a merchant's due work failed, left for later");
   }
 
   private static Counter counter(MeterRegistry registry, String name, String description) {
-    return Counter.builder("steelyard.billing." + name)
-        .description(description)
-        .register(registry);
+    return Counter.builder("steelyard.billing." + name).description(description).register(registry);
   }
 
   void did(Work work) {

@@ -108,8 +108,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
     Future<Void> done = Future.succeededFuture();
     for (Call.Merchant merchant : merchants) {
       done =
-          done.compose(
-              before -> stopping ? Future.<Void>succeededFuture() : runInRound(merchant));
+          done.compose(before -> stopping ? Future.<Void>succeededFuture() : runInRound(merchant));
     }
     return done;
   }

@@ -135,8 +135,7 @@ final class BoundaryJob implements DueJob {
                 List<NewBlock> blocks =
                     units.blocks(each.dueAt(), index, invoices.get(each.period()));
                 progress.add(
-                    new Progress(
-                        each.at(index, units.nextDue(each.dueAt(), open.period())), at));
+                    new Progress(each.at(index, units.nextDue(each.dueAt(), open.period())), at));
                 written = written.compose(done -> allocate(tx, merchantId, blocks, at));
               }
               return written.compose(done -> boundaries.progress(tx, merchantId, progress));
@@ -204,9 +203,7 @@ final class BoundaryJob implements DueJob {
     Instant end = subscription.view().endDate();
     int index = subscription.nextPeriod().index();
     BillingPeriod opened =
-        end != null && !at.isBefore(end)
-            ? null
-            : subscription.schedule(step.zone()).period(index);
+        end != null && !at.isBefore(end) ? null : subscription.schedule(step.zone()).period(index);
     return new Boundary(
         subscription,
         index,

@@ -69,8 +69,7 @@ final class ClaimStore {
           .formatted(DueStore.CORRECTABLE);
 
   /** Subscriptions of which a period, or units within it, are due; the longest waiting first. */
-  Future<List<UUID>> dueSubscriptions(
-      SqlConnection tx, UUID merchantId, Instant now, Claim claim) {
+  Future<List<UUID>> dueSubscriptions(SqlConnection tx, UUID merchantId, Instant now, Claim claim) {
     return tx.preparedQuery(DUE_SUBSCRIPTIONS)
         .execute(Tuple.of(merchantId, Sql.time(now), claim.max()).addValue(claim.ids()))
         .map(ClaimStore::ids);

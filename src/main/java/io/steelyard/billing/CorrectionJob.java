@@ -59,8 +59,7 @@ final class CorrectionJob implements DueJob {
   private Future<Work> correct(
       SqlConnection tx, Attempt attempt, List<Subscription> subscriptions) {
     UUID merchantId = attempt.call().merchantId();
-    List<Wanted> wanted =
-        subscriptions.stream().map(each -> new Wanted(each, null, null)).toList();
+    List<Wanted> wanted = subscriptions.stream().map(each -> new Wanted(each, null, null)).toList();
     List<UUID> planIds =
         subscriptions.stream().map(each -> each.view().planId().uuid()).distinct().toList();
     return due.lastBoundaries(tx, merchantId, subscriptions.stream().map(Subscription::id).toList())
@@ -76,8 +75,7 @@ final class CorrectionJob implements DueJob {
                     .compose(
                         plans ->
                             boundaries.correct(tx, attempt.call(), attempt.clock(), list, plans)))
-        .map(
-            outcome -> new Work(subscriptions.size(), 0, 0, outcome.invoices().size(), 0));
+        .map(outcome -> new Work(subscriptions.size(), 0, 0, outcome.invoices().size(), 0));
   }
 
   private List<Boundary> boundaries(
@@ -88,8 +86,7 @@ final class CorrectionJob implements DueJob {
     return subscriptions.stream()
         .map(
             each ->
-                boundary(
-                    each, last(last, each.id()), loaded.get(each.id()).rebilled(), attempt))
+                boundary(each, last(last, each.id()), loaded.get(each.id()).rebilled(), attempt))
         .toList();
   }
 

@@ -35,8 +35,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Makes pending invoices final whose grace for late usage is over: writes what the usage has come to
- * since the boundary, once everything accepted before has been counted.
+ * Makes pending invoices final whose grace for late usage is over: writes what the usage has come
+ * to since the boundary, once everything accepted before has been counted.
  */
 final class FinalisationJob implements DueJob {
   private final ClaimStore claims = new ClaimStore();
@@ -114,8 +114,7 @@ final class FinalisationJob implements DueJob {
                   .compose(locked -> facts(tx, attempt, pending));
             })
         .map(facts -> draft(facts, attempt))
-        .compose(
-            drafted -> write(tx, attempt, drafted).map(done -> finalised(drafted.size())));
+        .compose(drafted -> write(tx, attempt, drafted).map(done -> finalised(drafted.size())));
   }
 
   /** Of each subscription the earliest: what it bills late, the next one must know of. */
@@ -162,9 +161,7 @@ final class FinalisationJob implements DueJob {
         .map(
             each ->
                 new Wanted(
-                    found.get(each.subscriptionId()),
-                    ended.get(each.subscriptionId()),
-                    each.id()))
+                    found.get(each.subscriptionId()), ended.get(each.subscriptionId()), each.id()))
         .toList();
   }
 

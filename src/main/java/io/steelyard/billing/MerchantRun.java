@@ -78,8 +78,7 @@ final class MerchantRun {
    * A clock that was set means that time passed at once: everything accepted before then comes
    * first. For others, what waits for the fold is done in a later run.
    */
-  private Future<Attempt> folded(
-      Call call, MerchantClock.Reading reading, Instant acceptedBefore) {
+  private Future<Attempt> folded(Call call, MerchantClock.Reading reading, Instant acceptedBefore) {
     return limited(1, due.isFolded(pool, call.merchantId(), acceptedBefore))
         .compose(
             folded -> {
@@ -95,10 +94,7 @@ final class MerchantRun {
   private Future<Long> rounds(Attempt attempt, long before) {
     return lanes(attempt)
         .compose(
-            done ->
-                done == 0
-                    ? Future.succeededFuture(before)
-                    : rounds(attempt, before + done));
+            done -> done == 0 ? Future.succeededFuture(before) : rounds(attempt, before + done));
   }
 
   private Future<Long> lanes(Attempt attempt) {
@@ -106,8 +102,7 @@ final class MerchantRun {
     for (int i = 0; i < config.lanes(); i++) {
       lanes.add(lane(attempt));
     }
-    return Future.join(lanes)
-        .map(done -> lanes.stream().mapToLong(lane -> lane.result()).sum());
+    return Future.join(lanes).map(done -> lanes.stream().mapToLong(lane -> lane.result()).sum());
   }
 
   private Future<Long> lane(Attempt attempt) {
@@ -203,10 +198,7 @@ final class MerchantRun {
     return limited(SLOW_STATEMENTS_MAX, transaction)
         .onSuccess(metrics::expired)
         .compose(
-            count ->
-                count == 0
-                    ? Future.succeededFuture(before)
-                    : expire(attempt, before + count));
+            count -> count == 0 ? Future.succeededFuture(before) : expire(attempt, before + count));
   }
 
   /** As {@link #run}, and then waits for what others work on, or what waits for the fold. */
@@ -220,9 +212,7 @@ final class MerchantRun {
                         left ->
                             left
                                 ? pause()
-                                    .compose(
-                                        paused ->
-                                            runUntilNothingIsDue(call, before + count))
+                                    .compose(paused -> runUntilNothingIsDue(call, before + count))
                                 : Future.succeededFuture(before + count)));
   }
 

@@ -24,9 +24,9 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * Sets subscriptions aside whose invoice cannot be made, so that the others go on, and takes them up
- * again when an operator says so. The invoice is there meanwhile, paused, with its number and the
- * reason.
+ * Sets subscriptions aside whose invoice cannot be made, so that the others go on, and takes them
+ * up again when an operator says so. The invoice is there meanwhile, paused, with its number and
+ * the reason.
  */
 final class Parking {
   private static final int REASON_CHARS_MAX = 500;
@@ -90,8 +90,7 @@ final class Parking {
               return mark(tx, merchantId, subscriptionId, clock.now(), reason)
                   .compose(
                       done ->
-                          drafts.idsAt(
-                              tx, merchantId, List.of(subscription.nextPeriod()), null))
+                          drafts.idsAt(tx, merchantId, List.of(subscription.nextPeriod()), null))
                   .compose(
                       there ->
                           there.isEmpty()

@@ -57,8 +57,7 @@ final class Preview {
                         found
                             .map(subscription -> of(tx, call, subscription))
                             .orElseGet(
-                                () ->
-                                    FailureException.failed(Failure.notFound("subscription")))));
+                                () -> FailureException.failed(Failure.notFound("subscription")))));
   }
 
   private Future<UpcomingInvoice> of(SqlConnection tx, Call call, Subscription subscription) {
@@ -134,14 +133,12 @@ final class Preview {
       Subscription subscription,
       StoredPeriod current,
       InvoiceBasis drafted) {
-    boolean endless =
-        current != null && current.period().end().equals(BillingPeriod.END_OF_TIME);
+    boolean endless = current != null && current.period().end().equals(BillingPeriod.END_OF_TIME);
     List<InvoiceLine> list = InvoiceDrafting.lines(drafted);
     if (endless || drafted.opened() == null && list.isEmpty()) {
       return nothingUpcoming();
     }
-    Instant boundary =
-        current == null ? subscription.view().startDate() : current.period().end();
+    Instant boundary = current == null ? subscription.view().startDate() : current.period().end();
     return lines
         .views(tx, call.merchantId(), list)
         .map(

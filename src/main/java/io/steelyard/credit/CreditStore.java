@@ -219,10 +219,7 @@ public final class CreditStore {
     }
     return tx.preparedQuery(EXTEND)
         .execute(
-            new Columns<>(blocks)
-                .uuids(BlockTerm::id)
-                .times(BlockTerm::expiresAt)
-                .and(merchantId))
+            new Columns<>(blocks).uuids(BlockTerm::id).times(BlockTerm::expiresAt).and(merchantId))
         .mapEmpty();
   }
 

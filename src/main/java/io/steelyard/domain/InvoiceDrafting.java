@@ -50,9 +50,7 @@ public final class InvoiceDrafting {
   private static InvoiceLine advanceLine(InvoiceBasis basis, PriceTerms price, Opened opened) {
     boolean free = opened.full().trial() && (price.base() || !basis.chargeUsageInTrial());
     String name =
-        price.base()
-            ? basis.plan().name() + " (" + basis.cadence().wire() + ")"
-            : price.name();
+        price.base() ? basis.plan().name() + " (" + basis.cadence().wire() + ")" : price.name();
     BigDecimal whole = Rating.advanceAmount(price);
     BigDecimal quantity = price.rules().quantity();
     return line(
@@ -84,7 +82,9 @@ public final class InvoiceDrafting {
         && !arrearsLines(basis, closed.period(), closed.pricedAt(), Map.of()).isEmpty();
   }
 
-  /** What is charged at a period's end for its usage. Every price has its line, also for nothing. */
+  /**
+   * What is charged at a period's end for its usage. Every price has its line, also for nothing.
+   */
   private static List<InvoiceLine> arrearsLines(
       InvoiceBasis basis, BillingPeriod period, Instant pricedAt, Map<Id, UsageTotal> usage) {
     if (period.trial() && !basis.chargeUsageInTrial()) {
@@ -119,9 +119,9 @@ public final class InvoiceDrafting {
   }
 
   /**
-   * What an earlier period costs now, less what was billed for it. The quantity is that of the whole
-   * period, since under tiers, limits or a maximum the difference of two amounts belongs to no part
-   * of it.
+   * What an earlier period costs now, less what was billed for it. The quantity is that of the
+   * whole period, since under tiers, limits or a maximum the difference of two amounts belongs to
+   * no part of it.
    */
   private static List<InvoiceLine> adjustmentLines(InvoiceBasis basis, Rebilled rebilled) {
     Opened period = rebilled.period();

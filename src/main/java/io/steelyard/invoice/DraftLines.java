@@ -47,8 +47,7 @@ public final class DraftLines {
             });
   }
 
-  private static LineItemView view(
-      UUID merchantId, InvoiceLine line, Map<Id, LinePrice> prices) {
+  private static LineItemView view(UUID merchantId, InvoiceLine line, Map<Id, LinePrice> prices) {
     return new LineItemView(
         null,
         null,

@@ -191,8 +191,7 @@ public final class DraftStore {
     }
   }
 
-  private record PlacedLine(
-      UUID id, UUID invoiceId, int position, InvoiceLine line, Instant at) {}
+  private record PlacedLine(UUID id, UUID invoiceId, int position, InvoiceLine line, Instant at) {}
 
   /** Numbers and inserts invoices with their lines, in the order given. */
   public Future<Void> insert(SqlClient transaction, UUID merchantId, List<NewInvoice> invoices) {
@@ -262,8 +261,7 @@ public final class DraftStore {
       int position = 0;
       for (InvoiceLine line : invoice.lines()) {
         lines.add(
-            new PlacedLine(
-                Ids.nextUuid(), invoice.id().uuid(), position++, line, invoice.at()));
+            new PlacedLine(Ids.nextUuid(), invoice.id().uuid(), position++, line, invoice.at()));
       }
     }
     return lines;
@@ -400,8 +398,7 @@ public final class DraftStore {
   }
 
   /** Adds lines to invoices that have none. */
-  private static Future<Void> insertLines(
-      SqlClient tx, UUID merchantId, List<PlacedLine> lines) {
+  private static Future<Void> insertLines(SqlClient tx, UUID merchantId, List<PlacedLine> lines) {
     if (lines.isEmpty()) {
       return Future.succeededFuture();
     }

@@ -3,8 +3,8 @@ package io.steelyard.invoice;
 import io.steelyard.db.Columns;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.Id;
-import io.steelyard.domain.PeriodKey;
 import io.steelyard.domain.IdKind;
+import io.steelyard.domain.PeriodKey;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlClient;
@@ -176,9 +176,7 @@ public final class RebillStore {
                 .execute(
                     periods(merchantId, included)
                         .addValue(
-                            included.stream()
-                                .map(Settled::boundaryIndex)
-                                .toArray(Integer[]::new)));
+                            included.stream().map(Settled::boundaryIndex).toArray(Integer[]::new)));
     return noted.compose(
         done ->
             last.isEmpty()
@@ -204,8 +202,7 @@ public final class RebillStore {
     return transaction
         .preparedQuery(REQUEST_FIXED)
         .execute(
-            Tuple.of(
-                merchantId, period.subscriptionId().uuid(), period.index(), Sql.time(since)))
+            Tuple.of(merchantId, period.subscriptionId().uuid(), period.index(), Sql.time(since)))
         .mapEmpty();
   }
 }

@@ -31,8 +31,8 @@ public final class MerchantClock {
   /**
    * A merchant's time.
    *
-   * @param frozen whether it stands still between two settings; work that fell due meanwhile is then
-   *     dated when it fell due
+   * @param frozen whether it stands still between two settings; work that fell due meanwhile is
+   *     then dated when it fell due
    */
   public record Reading(Instant now, boolean frozen) {
     /**

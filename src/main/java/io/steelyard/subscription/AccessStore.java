@@ -14,8 +14,8 @@ import java.util.UUID;
 
 /**
  * Which billables a subscription gives its customer access to, as long as limits allow. Rows are
- * always locked by subscription and billable, in the order in which the fold writes them, and no key
- * is locked that a foreign key of the fold's rows needs, so that the two never deadlock.
+ * always locked by subscription and billable, in the order in which the fold writes them, and no
+ * key is locked that a foreign key of the fold's rows needs, so that the two never deadlock.
  */
 public final class AccessStore {
   private static final String OPEN =
@@ -82,8 +82,7 @@ public final class AccessStore {
    *
    * @param access whether no usage at all leaves access
    */
-  public record OpenAccess(
-      Subscription subscription, Id billableId, boolean access, Instant at) {}
+  public record OpenAccess(Subscription subscription, Id billableId, boolean access, Instant at) {}
 
   /** A subscription whose access changes at an instant of the merchant's. */
   public record Changed(Id subscriptionId, Instant at) {}

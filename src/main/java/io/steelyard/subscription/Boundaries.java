@@ -80,7 +80,10 @@ public final class Boundaries {
               List<Passed> passed =
                   draft(
                       moment,
-                      created.stream().filter(Boundaries::isActive).map(each -> first(each, moment)).toList(),
+                      created.stream()
+                          .filter(Boundaries::isActive)
+                          .map(each -> first(each, moment))
+                          .toList(),
                       plans);
               List<Subscription> all =
                   created.stream()
@@ -207,9 +210,7 @@ public final class Boundaries {
     List<Passed> made = passed.stream().filter(each -> each.invoice() != null).toList();
     return invoices
         .insert(
-            tx,
-            merchantId,
-            made.stream().filter(isResumed.negate()).map(Passed::invoice).toList())
+            tx, merchantId, made.stream().filter(isResumed.negate()).map(Passed::invoice).toList())
         .compose(
             done ->
                 invoices.resume(
@@ -252,8 +253,7 @@ public final class Boundaries {
     for (Map.Entry<Instant, List<NewBlock>> dated : blocksByDate(passed).entrySet()) {
       written =
           written
-              .compose(
-                  done -> credits.allocate(tx, merchantId, dated.getValue(), dated.getKey()))
+              .compose(done -> credits.allocate(tx, merchantId, dated.getValue(), dated.getKey()))
               .compose(
                   done -> rollovers.rollOver(tx, merchantId, dated.getValue(), dated.getKey()));
     }

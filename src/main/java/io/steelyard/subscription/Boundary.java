@@ -33,7 +33,6 @@ public record Boundary(
 
   /** The start of a subscription's first period. */
   public static Boundary first(Subscription subscription, BillingPeriod opened) {
-    return new Boundary(
-        subscription, 0, opened.start(), opened, null, List.of(), false, null);
+    return new Boundary(subscription, 0, opened.start(), opened, null, List.of(), false, null);
   }
 }

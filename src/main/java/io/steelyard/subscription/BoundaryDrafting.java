@@ -103,8 +103,7 @@ final class BoundaryDrafting {
   Passed correct(Boundary boundary, PlanTerms plan) {
     Instant at = moment.dated(boundary.at(), boundary.subscription());
     NewInvoice invoice = invoice(boundary, plan, at);
-    return new Passed(
-        boundary, boundary.subscription(), at, null, invoice, List.of(), List.of());
+    return new Passed(boundary, boundary.subscription(), at, null, invoice, List.of(), List.of());
   }
 
   private static BillingPeriod clipped(Boundary boundary) {
@@ -140,8 +139,8 @@ final class BoundaryDrafting {
   }
 
   /**
-   * A period's start has an invoice even without lines, since its blocks point at it; an end without
-   * lines has none.
+   * A period's start has an invoice even without lines, since its blocks point at it; an end
+   * without lines has none.
    */
   private NewInvoice invoice(Boundary boundary, PlanTerms plan, Instant at) {
     InvoiceBasis basis = basis(boundary, plan);
@@ -154,9 +153,7 @@ final class BoundaryDrafting {
         InvoiceDrafting.hasArrears(basis)
             && (!boundary.usageComplete() || finaliseAt.isAfter(moment.now()));
     Instant issued =
-        InvoiceDrafting.hasArrears(basis)
-            ? moment.dated(finaliseAt, boundary.subscription())
-            : at;
+        InvoiceDrafting.hasArrears(basis) ? moment.dated(finaliseAt, boundary.subscription()) : at;
     return invoice(boundary, plan, lines, waits ? finaliseAt : null, waits ? null : issued, at);
   }
 

@@ -103,9 +103,7 @@ final class EndDates {
         .compose(
             clipped ->
                 credits.extend(
-                    tx,
-                    merchantId,
-                    clipped.stream().map(allocations::naturalEnd).toList()))
+                    tx, merchantId, clipped.stream().map(allocations::naturalEnd).toList()))
         .compose(
             done ->
                 inOpenPeriod

@@ -184,12 +184,7 @@ public final class PeriodStore {
       SqlClient transaction, UUID merchantId, Id subscription, Instant cut, Instant end) {
     return transaction
         .preparedQuery(EXTEND)
-        .execute(
-            Tuple.of(
-                merchantId,
-                subscription.uuid(),
-                Sql.time(cut),
-                Sql.time(end)))
+        .execute(Tuple.of(merchantId, subscription.uuid(), Sql.time(cut), Sql.time(end)))
         .mapEmpty();
   }
 }

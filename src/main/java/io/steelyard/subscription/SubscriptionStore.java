@@ -232,16 +232,10 @@ public final class SubscriptionStore {
    * @param dueAt when the clockwork must act next; null for never
    */
   public Future<Void> setEnd(
-      SqlClient transaction,
-      UUID merchantId,
-      Id id,
-      Instant endDate,
-      Instant dueAt,
-      Instant now) {
+      SqlClient transaction, UUID merchantId, Id id, Instant endDate, Instant dueAt, Instant now) {
     return transaction
         .preparedQuery(SET_END)
-        .execute(
-            Tuple.of(merchantId, id.uuid(), Sql.time(endDate), Sql.time(dueAt), Sql.time(now)))
+        .execute(Tuple.of(merchantId, id.uuid(), Sql.time(endDate), Sql.time(dueAt), Sql.time(now)))
         .mapEmpty();
   }
 

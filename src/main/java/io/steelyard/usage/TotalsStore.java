@@ -2,8 +2,8 @@ package io.steelyard.usage;
 
 import io.steelyard.db.Sql;
 import io.steelyard.domain.Id;
-import io.steelyard.domain.PeriodKey;
 import io.steelyard.domain.IdKind;
+import io.steelyard.domain.PeriodKey;
 import io.steelyard.domain.UsageTotal;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
@@ -51,8 +51,7 @@ public final class TotalsStore {
                         row.getInteger("period_index"));
                 totals
                     .computeIfAbsent(period, each -> new HashMap<>())
-                    .put(
-                        Sql.id(row, "billable_id", IdKind.BILLABLE), CounterStore.total(row));
+                    .put(Sql.id(row, "billable_id", IdKind.BILLABLE), CounterStore.total(row));
               }
               return totals;
             });
