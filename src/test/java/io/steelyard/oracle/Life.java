@@ -77,8 +77,13 @@ final class Life {
     while (!now.isBefore(start(period + 1))) {
       period++;
     }
-    Instant last = start(period + 1).equals(NEVER) ? now : start(period + 1);
+    Instant last = start(period + 1).equals(NEVER) ? endless(start(period)) : start(period + 1);
     charges.endsAt(earlier(charges.end(), last));
+  }
+
+  /** A period without end is over at once, but no period is empty. */
+  private Instant endless(Instant start) {
+    return now.isAfter(start) ? now : start.plusMillis(1);
   }
 
   /** Does what is due, in the order in which it fell due. */

@@ -187,7 +187,7 @@ record Script(ZoneId zone, Instant origin, Plan plan, List<Asked> subscriptions,
       }
       Instant last = boundary(subscription, 1);
       boolean endless = last.equals(PlainCalendar.NEVER);
-      last = endless ? now : last;
+      last = endless ? (now.isAfter(subscription.start()) ? now : now.plusMillis(1)) : last;
       ends[number] = ends[number] == null || last.isBefore(ends[number]) ? last : ends[number];
       if (endless) {
         tell(new ClockSet(now));
