@@ -175,6 +175,10 @@ record Script(ZoneId zone, Instant origin, Plan plan, List<Asked> subscriptions,
         return;
       }
       Subscription subscription = subscription(number);
+      boolean endless = boundary(subscription, 1).equals(PlainCalendar.NEVER);
+      if (change.cancels() && endless && hasEventsAhead(subscription)) {
+        return;
+      }
       if (!change.cancels()) {
         ends[number] = null;
         tell(new Renewed(number));
@@ -186,12 +190,20 @@ record Script(ZoneId zone, Instant origin, Plan plan, List<Asked> subscriptions,
         return;
       }
       Instant last = boundary(subscription, 1);
-      boolean endless = last.equals(PlainCalendar.NEVER);
       last = endless ? (now.isAfter(subscription.start()) ? now : now.plusMillis(1)) : last;
       ends[number] = ends[number] == null || last.isBefore(ends[number]) ? last : ends[number];
       if (endless) {
         tell(new ClockSet(now));
       }
+    }
+
+    /** Whether events were sent that a period cut short today would have counted already. */
+    private boolean hasEventsAhead(Subscription subscription) {
+      return told.stream()
+          .filter(Accepted.class::isInstance)
+          .flatMap(fact -> ((Accepted) fact).events().stream())
+          .anyMatch(
+              event -> event.customer() == subscription.customer() && !event.at().isBefore(now));
     }
 
     private Instant boundary(Subscription subscription, int ahead) {
