@@ -8,7 +8,9 @@ import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.config.Config;
 import io.steelyard.credit.ExpiryStore;
+import io.steelyard.db.Pools;
 import io.steelyard.db.SqlFailures;
+import io.steelyard.invoice.OverdueStore;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.Boundaries;
 import io.vertx.core.Future;
@@ -37,32 +39,37 @@ final class MerchantRun {
   private static final int SLOW_STATEMENTS_MAX = 3;
 
   private final Vertx vertx;
+  private final Pools pools;
   private final Pool pool;
   private final MerchantClock clock;
   private final Config.Billing config;
   private final BillingMetrics metrics;
   private final DueStore due;
-  private final Parking parking = new Parking();
+  private final Parking parking;
   private final ExpiryStore expiry = new ExpiryStore();
+  private final OverdueStore overdue = new OverdueStore();
   private final DueJob boundaryJob;
   private final DueJob finalisationJob;
   private final DueJob correctionJob;
 
   MerchantRun(
       Vertx vertx,
+      Pools pools,
       Pool pool,
       MerchantClock clock,
       Config.Billing config,
       BillingMetrics metrics,
       Boundaries boundaries) {
     this.vertx = vertx;
+    this.pools = pools;
     this.pool = pool;
     this.clock = clock;
     this.config = config;
     this.metrics = metrics;
     this.due = new DueStore(config.usageGraceMs());
+    this.parking = new Parking(clock);
     this.boundaryJob = new BoundaryJob(boundaries);
-    this.finalisationJob = new FinalisationJob();
+    this.finalisationJob = new FinalisationJob(clock);
     this.correctionJob = new CorrectionJob(due, boundaries);
   }
 
@@ -109,7 +116,8 @@ final class MerchantRun {
     return repeat(boundaryJob, attempt, 0)
         .compose(done -> repeat(finalisationJob, attempt, done))
         .compose(done -> repeat(correctionJob, attempt, done))
-        .compose(done -> expire(attempt, done));
+        .compose(done -> expire(attempt, done))
+        .compose(done -> markOverdue(attempt, done));
   }
 
   private Future<Long> repeat(DueJob job, Attempt attempt, long before) {
@@ -172,12 +180,6 @@ final class MerchantRun {
   }
 
   private Future<Void> setAside(DueJob job, Attempt attempt, UUID id, Throwable error) {
-    LOG.error(
-        "{}: the invoice of {} {} cannot be made; its subscription is parked",
-        attempt.call().merchant().id(),
-        job == finalisationJob ? "invoice" : "subscription",
-        id,
-        error);
     String reason = error.getClass().getSimpleName() + ": " + error.getMessage();
     Future<Void> parked =
         pool.withTransaction(
@@ -185,10 +187,24 @@ final class MerchantRun {
                 job == finalisationJob
                     ? parking.pause(tx, attempt.call(), attempt.clock(), id, reason)
                     : parking.park(tx, attempt.call(), attempt.clock(), id, reason));
-    return limited(SLOW_STATEMENTS_MAX, parked).onSuccess(done -> metrics.parked());
+    return limited(SLOW_STATEMENTS_MAX, parked)
+        .onSuccess(
+            done -> {
+              metrics.parked();
+              LOG.error(
+                  "{}: an invoice cannot be made; the subscription is parked. The fault is at {} {}",
+                  attempt.call().merchant().id(),
+                  job == finalisationJob ? "invoice" : "subscription",
+                  id,
+                  error);
+            });
   }
 
+  /** Late events that still wait to be counted may draw from what has ended. */
   private Future<Long> expire(Attempt attempt, long before) {
+    if (!attempt.folded()) {
+      return Future.succeededFuture(before);
+    }
     Instant now = attempt.clock().now();
     Future<Integer> transaction =
         pool.withTransaction(
@@ -199,6 +215,23 @@ final class MerchantRun {
         .onSuccess(metrics::expired)
         .compose(
             count -> count == 0 ? Future.succeededFuture(before) : expire(attempt, before + count));
+  }
+
+  private Future<Long> markOverdue(Attempt attempt, long before) {
+    Future<Integer> transaction =
+        pool.withTransaction(
+            tx ->
+                overdue.markOverdue(
+                    tx,
+                    attempt.call().merchantId(),
+                    attempt.clock().now(),
+                    config.claimMax(),
+                    clock.systemNow()));
+    return limited(SLOW_STATEMENTS_MAX, transaction)
+        .onSuccess(metrics::overdue)
+        .compose(
+            count ->
+                count == 0 ? Future.succeededFuture(before) : markOverdue(attempt, before + count));
   }
 
   /** As {@link #run}, and then waits for what others work on, or what waits for the fold. */
@@ -230,8 +263,8 @@ final class MerchantRun {
 
   /** Ends the wait for a database that has fallen silent; its answer, if any, comes to nobody. */
   private <T> Future<T> limited(int slowStatements, Future<T> answer) {
-    long limitMs = (long) (slowStatements + 1) * config.statementTimeoutMs();
-    return answer.timeout(limitMs, TimeUnit.MILLISECONDS);
+    return answer.timeout(
+        pools.patienceMs(slowStatements, config.statementTimeoutMs()), TimeUnit.MILLISECONDS);
   }
 
   /** Not a fault of what was claimed; a statement that takes too long is one. */

@@ -8,6 +8,7 @@ import io.steelyard.catalog.CatalogDocument;
 import io.steelyard.catalog.CatalogMessages;
 import io.steelyard.credit.CreditMessages;
 import io.steelyard.customer.CustomerMessages;
+import io.steelyard.domain.Actor;
 import io.steelyard.domain.BillingCadence;
 import io.steelyard.domain.BillingMode;
 import io.steelyard.domain.Calculation;
@@ -131,6 +132,7 @@ class OpenApiTest {
             "post /external/subscriptions/bulk",
             "get /external/subscriptions/{id}",
             "get /external/subscriptions/{id}/expanded",
+            "get /external/subscriptions/{id}/upcoming-invoice",
             "get /external/subscriptions",
             "post /external/subscriptions/{id}/cancel",
             "post /external/subscriptions/{id}/renew",
@@ -157,7 +159,17 @@ class OpenApiTest {
             "put " + merchant + "/clock",
             "post " + merchant + "/customers/{customerId}/private-plans",
             "post " + merchant + "/customers/{customerId}/allocations",
-            "get " + merchant + "/invoices");
+            "get " + merchant + "/invoices",
+            "get " + merchant + "/invoices/{invoiceId}",
+            "get " + merchant + "/invoices/{invoiceId}/transitions",
+            "post " + merchant + "/invoices/{invoiceId}/collect",
+            "post " + merchant + "/invoices/{invoiceId}/pay",
+            "post " + merchant + "/invoices/{invoiceId}/sandbox-payment",
+            "post " + merchant + "/invoices/{invoiceId}/send",
+            "post " + merchant + "/invoices/{invoiceId}/sync",
+            "post " + merchant + "/invoices/{invoiceId}/uncollectible",
+            "post " + merchant + "/invoices/{invoiceId}/void",
+            "put " + merchant + "/gateway-connections/{gateway}/sandbox-behavior");
   }
 
   @Test
@@ -372,6 +384,8 @@ class OpenApiTest {
         view("Billable", CatalogMessages.BillableView.class),
         view("Invoice", InvoiceMessages.InvoiceView.class, "total"),
         view("InvoiceLineItem", InvoiceMessages.LineItemView.class),
+        view("UpcomingInvoice", InvoiceMessages.InvoiceView.class, "total"),
+        view("UpcomingLineItem", InvoiceMessages.LineItemView.class),
         view("LineItemDetails", InvoiceMessages.LineDetails.class),
         view("LineItemPrice", InvoiceMessages.LinePrice.class),
         view("LineItemBillable", InvoiceMessages.LineBillable.class),
@@ -417,7 +431,15 @@ class OpenApiTest {
         operator("Allocation", CreditMessages.Allocate.class, "customerId"),
         operator("Allocated", CreditMessages.Allocated.class),
         operator("InvoiceSummary", InvoiceMessages.InvoiceView.class, "invoiceLineItems"),
-        operator("InvoicePage", InvoiceMessages.InvoicePage.class));
+        operator("InvoicePage", InvoiceMessages.InvoicePage.class),
+        operator("InvoiceWithLines", InvoiceMessages.InvoiceView.class),
+        operator("InvoiceTransition", InvoiceMessages.TransitionView.class),
+        operator("InvoiceTransitionPage", InvoiceMessages.TransitionPage.class),
+        operator("PaymentRecord", InvoiceMessages.RecordPayment.class, "id"),
+        operator("InvoiceChange", InvoiceMessages.VoidInvoice.class, "id"),
+        operator("SandboxBehavior", GatewayMessages.SetSandboxBehavior.class, "gateway"),
+        operator("SandboxBehaviorView", GatewayMessages.SandboxBehaviorView.class),
+        operator("SandboxPayment", GatewayMessages.CompleteSandboxPayment.class, "invoiceId"));
   }
 
   private static Arguments view(String schema, Class<?> type, String... without) {
@@ -469,6 +491,10 @@ class OpenApiTest {
             "CreateApiKey",
             "GatewayConnection",
             "Allocation",
+            "PaymentRecord",
+            "InvoiceChange",
+            "SandboxBehavior",
+            "SandboxPayment",
             "Fault")
         .contains(schema);
   }
@@ -485,6 +511,7 @@ class OpenApiTest {
 
   static Stream<Arguments> enums() {
     return Stream.of(
+        values(Actor.values(), "Actor"),
         values(BillingCadence.values(), "billingCadence"),
         values(BillingMode.values(), "billingMode"),
         values(Calculation.values(), "Calculation"),
