@@ -11,12 +11,15 @@ import static io.steelyard.domain.Examples.tier;
 import static io.steelyard.domain.Examples.usage;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.domain.InvoiceBasis.Closed;
+import io.steelyard.domain.InvoiceBasis.Opened;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -144,14 +147,19 @@ class WorkedExamplesTest {
     PriceTerms unit = usage(1, ARREARS, PriceType.UNIT, rules(quantity, price));
     BillingPeriod period = period("2025-01-01T00:00Z", "2025-02-01T00:00Z");
 
+    UsageTotal usage =
+        UsageTotal.NONE.plus(
+            new UsageTotal.Contribution(decimal(used), period.start(), new UUID(0, 1), false));
+
     InvoiceLine line =
-        InvoiceDrafting.arrearsLines(
-                plan(false, unit),
-                MONTHLY,
-                period,
-                period.start(),
-                Map.of(unit.billableId(), decimal(used)),
-                false)
+        InvoiceDrafting.lines(
+                new InvoiceBasis(
+                    plan(false, unit),
+                    MONTHLY,
+                    false,
+                    null,
+                    new Closed(period, period.start(), Map.of(unit.billableId(), usage)),
+                    List.of()))
             .getFirst();
 
     assertThat(line.amount()).isEqualTo(decimal(cents));
@@ -179,12 +187,16 @@ class WorkedExamplesTest {
     BillingPeriod full = period(start, end);
     BillingPeriod clipped = full.clippedTo(OffsetDateTime.parse(endDate).toInstant());
 
-    InvoiceLine line =
-        InvoiceDrafting.advanceLines(
-                plan(false, base(1, MONTHLY, price)), MONTHLY, full, clipped, full.start())
-            .getFirst();
+    InvoiceLine line = advance(plan(false, base(1, MONTHLY, price)), full, clipped).getFirst();
 
     assertThat(line.amount()).isEqualTo(decimal(cents));
+  }
+
+  private static List<InvoiceLine> advance(
+      PlanTerms plan, BillingPeriod full, BillingPeriod clipped) {
+    return InvoiceDrafting.lines(
+        new InvoiceBasis(
+            plan, MONTHLY, false, new Opened(full, clipped, full.start()), null, List.of()));
   }
 
   private static BillingPeriod period(String start, String end) {
@@ -213,7 +225,8 @@ class WorkedExamplesTest {
     "Pacific/Apia, UPON_RECEIPT, 2011-12-29T12:00-10:00, 2011-12-31T00:00+14:00",
   })
   void paymentIsDueByTheEndOfTheLastDay(ZoneId zone, NetTerms terms, String issue, String tooLate) {
-    Instant due = InvoiceDrafting.dueDate(OffsetDateTime.parse(issue).toInstant(), terms, zone);
+    Instant due =
+        InvoiceDrafting.dueDate(OffsetDateTime.parse(issue).toInstant(), terms, false, zone);
 
     assertThat(due).isEqualTo(OffsetDateTime.parse(tooLate).toInstant().minusMillis(1));
   }
@@ -233,10 +246,7 @@ class WorkedExamplesTest {
     }
     BillingPeriod period = period("2025-01-01T00:00Z", "2025-02-01T00:00Z");
 
-    BigDecimal sum =
-        InvoiceDrafting.total(
-            InvoiceDrafting.advanceLines(
-                plan(false, terms), MONTHLY, period, period, period.start()));
+    BigDecimal sum = InvoiceDrafting.total(advance(plan(false, terms), period, period));
 
     assertThat(sum).isEqualTo(decimal(total));
   }
