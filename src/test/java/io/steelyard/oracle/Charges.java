@@ -54,9 +54,7 @@ final class Charges {
     List<Line> lines = new ArrayList<>();
     for (Price price : facts.plan().prices()) {
       if (price.inArrears()) {
-        Fraction used = used(price, period, events);
-        BigDecimal amount = PlainPricing.usage(price, used).toCents();
-        lines.add(line(Kind.ARREARS, price.slug(), period, used, amount));
+        lines.add(usage(Kind.ARREARS, price, period, events));
       }
     }
     return lines;
@@ -74,9 +72,7 @@ final class Charges {
           continue;
         }
         if (price.inArrears()) {
-          Fraction used = used(price, period, events);
-          BigDecimal amount = PlainPricing.usage(price, used).toCents();
-          add(lines, line(Kind.ADJUSTMENT, price.slug(), period, used, amount));
+          add(lines, usage(Kind.ADJUSTMENT, price, period, events));
         } else {
           BigDecimal amount = fixedCost(price.slug(), period);
           add(lines, fixed(Kind.ADJUSTMENT, price.slug(), period, amount));
@@ -89,7 +85,16 @@ final class Charges {
   private void add(List<Line> lines, Line whole) {
     BigDecimal difference = whole.amount().subtract(billed(whole.price(), whole.period()));
     if (difference.signum() != 0) {
-      lines.add(line(whole.kind(), whole.price(), whole.period(), whole.quantity(), difference));
+      lines.add(
+          new Line(
+              whole.kind(),
+              whole.price(),
+              whole.period(),
+              whole.start(),
+              whole.end(),
+              whole.quantity(),
+              difference,
+              whole.events()));
     }
   }
 
@@ -107,10 +112,13 @@ final class Charges {
     return linesOf(price, period).map(Line::amount).reduce(BigDecimal.ZERO, BigDecimal::add);
   }
 
-  private Fraction used(Price price, int period, List<Event> events) {
+  private Line usage(Kind kind, Price price, int period, List<Event> events) {
     List<Event> counted =
         PlainUsage.of(events, subscription.customer(), price, start(period), endOf(period));
-    return PlainUsage.quantity(counted, price.calculation());
+    Fraction used = PlainUsage.quantity(counted, price.calculation());
+    BigDecimal amount = PlainPricing.usage(price, used).toCents();
+    return new Line(
+        kind, price.slug(), period, start(period), endOf(period), used, amount, counted);
   }
 
   /** A fixed price's share of the period's time, to the cent; what is charged once has no share. */
@@ -134,11 +142,7 @@ final class Charges {
 
   private Line fixed(Kind kind, String slug, int period, BigDecimal amount) {
     Fraction quantity = slug.equals("base") ? Fraction.of(1) : Fraction.of(price(slug).quantity());
-    return line(kind, slug, period, quantity, amount);
-  }
-
-  private Line line(Kind kind, String slug, int period, Fraction quantity, BigDecimal amount) {
-    return new Line(kind, slug, period, start(period), endOf(period), quantity, amount);
+    return new Line(kind, slug, period, start(period), endOf(period), quantity, amount, null);
   }
 
   private Price price(String slug) {

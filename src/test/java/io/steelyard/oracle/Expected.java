@@ -1,5 +1,6 @@
 package io.steelyard.oracle;
 
+import io.steelyard.oracle.Facts.Event;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,6 +28,7 @@ record Expected(
   /**
    * @param price the slug of its meter, or base
    * @param period the index of the period that is charged
+   * @param events that the quantity was computed from; null for a fixed price
    */
   record Line(
       Kind kind,
@@ -35,7 +37,8 @@ record Expected(
       Instant start,
       Instant end,
       Fraction quantity,
-      BigDecimal amount) {
+      BigDecimal amount,
+      List<Event> events) {
     @Override
     public String toString() {
       return "%s %s p%d %s..%s x %s = %s"

@@ -66,7 +66,7 @@ final class Ledger {
       } else if (i >= expected.size()) {
         faults.add("not expected: " + text(invoice(player.merchant(), shown.get(i).get("id"))));
       } else if (all || !seenFinal.contains(shown.get(i).get("id"))) {
-        check(expected.get(i), invoice(player.merchant(), shown.get(i).get("id")));
+        check(expected.get(i), invoice(player.merchant(), shown.get(i).get("id")), all);
       }
     }
   }
@@ -75,7 +75,7 @@ final class Ledger {
     return merchant.call("GET", "/external/invoices/" + id + "/with-line-items").send(200);
   }
 
-  private void check(Expected expected, Answer shown) {
+  private void check(Expected expected, Answer shown, boolean explained) {
     int before = faults.size();
     same("pendingDate", expected.boundaryAt(), time(shown.at("pendingDate")));
     List<Line> lines = new ArrayList<>(expected.advance());
@@ -90,10 +90,16 @@ final class Ledger {
     List<Map<String, Object>> open =
         new ArrayList<>(shown.<List<Map<String, Object>>>at("invoiceLineItems"));
     for (Line line : lines) {
-      open.stream()
-          .filter(item -> isSame(line, item))
-          .findFirst()
-          .ifPresentOrElse(open::remove, () -> faults.add("no such line: " + line));
+      Map<String, Object> item =
+          open.stream().filter(each -> isSame(line, each)).findFirst().orElse(null);
+      if (item == null) {
+        faults.add("no such line: " + line);
+      } else {
+        open.remove(item);
+        if (explained && line.events() != null) {
+          explain(line, item);
+        }
+      }
     }
     if (!expected.isPending()) {
       open.forEach(item -> faults.add("a line too much: " + text(item)));
@@ -102,6 +108,30 @@ final class Ledger {
     if (faults.size() > before) {
       faults.add("in what should be " + expected + "\n  but is " + text(shown));
     }
+  }
+
+  /** A line of usage names the events that it was computed from. */
+  private void explain(Line line, Map<String, Object> item) {
+    String path = "/external/invoices/" + item.get("invoiceId") + "/line-items/" + item.get("id");
+    List<Map<String, Object>> events =
+        player.merchant().call("GET", path + "/events?pageSize=100").send(200).at("results");
+    List<String> named =
+        events.stream().map(Ledger::event).filter(event -> !event.endsWith(" null")).toList();
+    List<String> counted =
+        line.events().stream()
+            .filter(event -> event.value() != null)
+            .map(event -> event.name() + " " + event.at() + " " + event.value())
+            .toList();
+    same("events of " + line, sorted(counted), sorted(named));
+  }
+
+  private static String event(Map<String, Object> event) {
+    Object value = event.get("data") == null ? null : Answer.at(event, "data.value");
+    return event.get("eventName") + " " + time(event.get("generatedAt")) + " " + value;
+  }
+
+  private static List<String> sorted(List<String> texts) {
+    return texts.stream().sorted().toList();
   }
 
   private boolean isSame(Line line, Map<String, Object> item) {
