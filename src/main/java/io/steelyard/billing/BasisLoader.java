@@ -96,11 +96,17 @@ final class BasisLoader {
       Id id = each.subscription().id();
       List<Rebilled> rebilled =
           dueBySubscription.getOrDefault(id, List.of()).stream()
+              .filter(due -> isBefore(due, each.closed()))
               .map(due -> rebilled(each, due, facts, zone))
               .toList();
       loaded.put(id, new Loaded(closed(each, facts), rebilled));
     }
     return loaded;
+  }
+
+  /** A pending invoice does not correct the period that begins at its own boundary. */
+  private static boolean isBefore(RebillStore.Due due, StoredPeriod closed) {
+    return closed == null || due.periodIndex() <= closed.period().index();
   }
 
   private static Closed closed(Wanted wanted, Facts facts) {

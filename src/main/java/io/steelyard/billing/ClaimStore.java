@@ -19,7 +19,8 @@ import java.util.UUID;
  * the fold's rows need these rows' keys.
  */
 final class ClaimStore {
-  // A border is passed only when the period before it has been brought up to date.
+  // A border is passed only when the period before it has been brought up to date, and after the
+  // invoices that were to be final before it: what they correct must not be on a later one.
   private static final String DUE_SUBSCRIPTIONS =
       """
       SELECT s.id
@@ -30,6 +31,10 @@ final class ClaimStore {
            SELECT FROM subscription_period p
             WHERE p.merchant_id = s.merchant_id AND p.subscription_id = s.id
               AND p.period_index = s.period_index AND p.ready_until < p.period_end)
+         AND NOT EXISTS (
+           SELECT FROM invoice i
+            WHERE i.merchant_id = s.merchant_id AND i.subscription_id = s.id
+              AND i.status = 'pending' AND i.finalise_at <= s.due_at)
        ORDER BY s.due_at, s.id LIMIT $3
          FOR NO KEY UPDATE OF s SKIP LOCKED
       """;

@@ -83,7 +83,9 @@ final class CorrectionJob implements DueJob {
       List<LastBoundary> last,
       Map<Id, Loaded> loaded,
       Attempt attempt) {
+    // The claim may have seen what another transaction has corrected before the row was locked.
     return subscriptions.stream()
+        .filter(each -> last(last, each.id()).since() != null)
         .map(
             each ->
                 boundary(each, last(last, each.id()), loaded.get(each.id()).rebilled(), attempt))

@@ -18,7 +18,7 @@ import java.util.UUID;
 
 /** What the passing of time demands, and of whom. */
 final class DueStore {
-  // A period of an ended subscription whose own invoice is on its way is corrected there.
+  // While an invoice of an ended subscription is on its way, earlier periods are corrected there.
   static final String CORRECTABLE =
       """
       SELECT FROM rebill r
@@ -26,7 +26,7 @@ final class DueStore {
          AND NOT EXISTS (
            SELECT FROM invoice i
             WHERE i.merchant_id = r.merchant_id AND i.subscription_id = r.subscription_id
-              AND i.boundary_index = r.period_index + 1 AND i.status IN ('pending', 'paused'))
+              AND i.boundary_index > r.period_index AND i.status IN ('pending', 'paused'))
       """;
 
   private static final String ANY_DUE =

@@ -63,6 +63,11 @@ final class EndDates {
   /** Takes the end date away. What it has cut off the open period comes back, and is billed. */
   Future<SubscriptionView> remove(SqlConnection tx, Call call, Subscription found, Instant now) {
     UUID merchantId = call.merchantId();
+    if (found.periodIndex() == null) { // it has not begun, so that nothing hangs on the end yet
+      return subscriptions
+          .setEnd(tx, merchantId, found.id(), null, found.dueAt(), now)
+          .map(done -> found.view().withEnd(null, now));
+    }
     Id planId = found.view().planId();
     return catalog
         .planTerms(tx, merchantId, List.of(planId.uuid()))

@@ -70,7 +70,8 @@ public final class SubscriptionStore {
   private static final String FIND =
       "SELECT " + COLUMNS + " FROM subscription WHERE merchant_id = $1 AND id = $2";
 
-  private static final String FIND_AND_LOCK = FIND + " FOR UPDATE";
+  // NO KEY, since rows that the fold writes meanwhile need this row's key
+  private static final String FIND_AND_LOCK = FIND + " FOR NO KEY UPDATE";
 
   private static final String FIND_ALL =
       "SELECT " + COLUMNS + " FROM subscription WHERE merchant_id = $1 AND id = ANY ($2::uuid[])";
