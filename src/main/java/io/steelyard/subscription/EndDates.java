@@ -46,7 +46,11 @@ final class EndDates {
         .setEnd(tx, merchantId, found.id(), end, due, now)
         .compose(done -> access.setEnd(tx, merchantId, found.id(), end, now))
         .compose(done -> periods.cut(tx, merchantId, found.id(), end))
-        .compose(done -> credits.clip(tx, merchantId, found.id(), end))
+        .compose(
+            done ->
+                end.equals(now)
+                    ? Future.succeededFuture() // what was allocated stays the customer's
+                    : credits.clip(tx, merchantId, found.id(), end))
         .map(done -> found.view().withEnd(end, now));
   }
 

@@ -37,6 +37,7 @@ class AuthenticationIT {
           "externalId", "x",
           "customPricingUnitId", "x",
           "invoiceId", "x",
+          "subscriptionId", "x",
           "lineItemId", "x",
           "keyId", "x",
           "gateway", "CardGateway",
