@@ -16,8 +16,10 @@ import io.steelyard.json.Schemas;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.merchant.MerchantVerticle;
 import io.steelyard.operator.ManagementVerticle;
+import io.steelyard.subscription.Boundaries;
 import io.steelyard.subscription.SubscriptionVerticle;
 import io.steelyard.usage.AggregationVerticle;
+import io.steelyard.usage.ExplainVerticle;
 import io.steelyard.usage.UsageVerticle;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
@@ -99,6 +101,7 @@ final class Deployment {
     Pools pools = wiring.pools();
     ServiceVerticle.Settings settings = wiring.settings();
     MerchantClock clock = new MerchantClock(Clock.systemUTC());
+    Boundaries boundaries = new Boundaries(clock, config.billing().usageGraceMs());
     Schemas document = Schemas.external();
     SecretBox secrets = new SecretBox(config.security().encryptionKey());
     return new Deployment(
@@ -137,11 +140,11 @@ final class Deployment {
             Entry.eventLoop(
                 "subscription",
                 count.subscription().instances(),
-                () -> new SubscriptionVerticle(settings, pools, clock)),
+                () -> new SubscriptionVerticle(settings, pools, clock, boundaries)),
             Entry.eventLoop(
                 "customer",
                 count.customer().instances(),
-                () -> new CustomerVerticle(settings, pools, clock)),
+                () -> new CustomerVerticle(settings, pools, clock, boundaries)),
             Entry.worker(
                 "aggregation",
                 count.aggregation().instances(),
@@ -155,7 +158,11 @@ final class Deployment {
             Entry.eventLoop(
                 "billing",
                 count.billing().instances(),
-                () -> new BillingVerticle(settings, pools, clock, config.billing())),
+                () -> new BillingVerticle(settings, pools, clock, config.billing(), boundaries)),
+            Entry.worker(
+                "explain",
+                count.explain().instances(),
+                () -> new ExplainVerticle(settings, pools, clock, config.explain())),
             Entry.eventLoop(
                 "usage",
                 count.usage().instances(),

@@ -18,6 +18,7 @@ import io.steelyard.gateway.GatewayMessages;
 import io.steelyard.invoice.InvoiceMessages;
 import io.steelyard.merchant.MerchantMessages;
 import io.steelyard.subscription.SubscriptionMessages;
+import io.steelyard.usage.ExplainMessages;
 import io.steelyard.usage.UsageMessages;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -58,6 +59,7 @@ public final class Service {
           CatalogMessages.class,
           CreditMessages.class,
           CustomerMessages.class,
+          ExplainMessages.class,
           GatewayMessages.class,
           InvoiceMessages.class,
           MerchantMessages.class,

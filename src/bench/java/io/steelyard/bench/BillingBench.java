@@ -35,7 +35,12 @@ final class BillingBench {
 
   private BillingBench() {}
 
-  private record Run(int subscriptions, double seconds, long serviceBytes, long postgresBytes) {
+  private record Run(
+      int subscriptions,
+      double seconds,
+      ServiceProcess.Work work,
+      long serviceBytes,
+      long postgresBytes) {
     double microsEach() {
       return seconds * 1e6 / subscriptions;
     }
@@ -59,11 +64,13 @@ final class BillingBench {
       prepare(database, uuid, subscriptions);
       Sql.execute(database, "VACUUM ANALYZE");
       Sql.execute(database, "CHECKPOINT");
+      ServiceProcess.Work before = service.work();
       long startedAt = System.nanoTime();
       try (Memory.Sampler postgres = service.samplePostgres()) {
         service.setClock(id, PAST_GRACE);
         double seconds = (System.nanoTime() - startedAt) / 1e9;
-        runs.add(new Run(subscriptions, seconds, service.peakBytes(), postgres.peakBytes()));
+        ServiceProcess.Work work = service.work().since(before);
+        runs.add(new Run(subscriptions, seconds, work, service.peakBytes(), postgres.peakBytes()));
       }
       check(database, uuid, subscriptions);
       System.out.printf(
@@ -138,11 +145,12 @@ final class BillingBench {
     for (Run run : runs) {
       report.add(
           run.subscriptions() + " subscriptions",
-          "%.0f invoices/s finalised, %.1f s, %.0f us each; peak memory %.0f MiB service, %.0f MiB"
-              + " PostgreSQL",
+          "%.0f invoices/s finalised, %.1f s, %.0f us each (%s); peak memory %.0f MiB"
+              + " service, %.0f MiB PostgreSQL",
           run.subscriptions() / run.seconds(),
           run.seconds(),
           run.microsEach(),
+          run.work().each(run.subscriptions()),
           run.serviceBytes() / MIB,
           run.postgresBytes() / MIB);
     }

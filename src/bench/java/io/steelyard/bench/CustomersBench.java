@@ -34,7 +34,9 @@ final class CustomersBench {
                       + n
                       + "@example.com\"}");
       ClosedLoop.Measured warmUp = loop.run(options.connections(), options.warmUpSeconds());
+      ServiceProcess.Work before = service.work();
       ClosedLoop.Measured measured = loop.run(options.connections(), options.seconds());
+      ServiceProcess.Work work = service.work().since(before);
       ClosedLoop.Measured alone = loop.run(1, Math.max(1, options.seconds() / 6));
       long created = warmUp.nanos().length + measured.nanos().length + alone.nanos().length;
       UUID uuid = Id.parse(IdKind.MERCHANT, id).orElseThrow().uuid();
@@ -55,6 +57,7 @@ final class CustomersBench {
               "p50 %.1f ms, p99 %.1f ms",
               measured.percentileMs(0.5),
               measured.percentileMs(0.99))
+          .add("work for one", "%s", work.each(measured.nanos().length))
           .add(
               "one connection",
               "%.0f/s, p50 %.1f ms, p99 %.1f ms",

@@ -179,8 +179,30 @@ final class ServiceProcess implements AutoCloseable {
   }
 
   Memory.Sampler samplePostgres() throws IOException {
+    return Memory.sampler(postmaster());
+  }
+
+  /** The processors' time spent so far, which other programs on the machine hardly change. */
+  Work work() throws IOException {
+    return new Work(Processors.micros(process.pid()), Processors.microsOfFamily(postmaster()));
+  }
+
+  /** Microseconds of a processor. */
+  record Work(long service, long postgres) {
+    Work since(Work before) {
+      return new Work(service - before.service(), postgres - before.postgres());
+    }
+
+    /** For one of {@code count}. */
+    String each(long count) {
+      return "%d us of a processor in the service, %d us in PostgreSQL"
+          .formatted(service / count, postgres / count);
+    }
+  }
+
+  private long postmaster() throws IOException {
     List<String> lines = Files.readAllLines(directory.resolve("data/postgres/postmaster.pid"));
-    return Memory.sampler(Long.parseLong(lines.getFirst().strip()));
+    return Long.parseLong(lines.getFirst().strip());
   }
 
   @Override

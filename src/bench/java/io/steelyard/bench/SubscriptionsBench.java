@@ -40,10 +40,12 @@ final class SubscriptionsBench {
               "/external/subscriptions/bulk",
               merchant.get("apiKey").get("key").asText(),
               n -> bodies.get((int) (n % bodies.size())));
-      long before = count(database, uuid);
+      long prepared = count(database, uuid);
       ClosedLoop.Measured warmUp = loop.run(CONNECTIONS, options.warmUpSeconds());
+      ServiceProcess.Work before = service.work();
       ClosedLoop.Measured measured = loop.run(CONNECTIONS, options.seconds());
-      long created = count(database, uuid) - before;
+      ServiceProcess.Work work = service.work().since(before);
+      long created = count(database, uuid) - prepared;
       long expected = (long) BULK * (warmUp.nanos().length + measured.nanos().length);
       if (created != expected) {
         throw new IllegalStateException(created + " subscriptions for " + expected);
@@ -64,6 +66,7 @@ final class SubscriptionsBench {
               "p50 %.0f ms, p99 %.0f ms",
               measured.percentileMs(0.5),
               measured.percentileMs(0.99))
+          .add("work for one", "%s", work.each((long) BULK * measured.nanos().length))
           .add(
               "bare rows",
               "%.0f subscriptions/s: the same rows by one JDBC connection, %d a transaction;"

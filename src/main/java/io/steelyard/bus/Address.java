@@ -9,6 +9,7 @@ public enum Address {
   INVOICE("billing.invoice"),
   CREDIT("billing.credit"),
   USAGE("billing.usage"),
+  EXPLAIN("billing.explain"),
   GATEWAY("billing.gateway"),
   BILLING("billing.clockwork");
 

@@ -21,6 +21,7 @@ public record Config(
     Keys keys,
     Ingest ingest,
     Aggregation aggregation,
+    Explain explain,
     Billing billing,
     Gateway gateway,
     Security security) {
@@ -58,6 +59,7 @@ public record Config(
       @Range(min = 1, max = 1000) int controlPoolSize,
       @Range(min = 1, max = 1000) int ingestPoolSize,
       @Range(min = 1, max = 1000) int aggregationPoolSize,
+      @Range(min = 1, max = 1000) int billingPoolSize,
       @Range(min = 1, max = 1_000_000) int poolWaitQueueMax,
       @Range(min = 1, max = 600_000) int poolWaitMs,
       @Range(min = 1, max = 600_000) int connectTimeoutMs,
@@ -95,6 +97,7 @@ public record Config(
       Instances credit,
       Instances usage,
       Instances aggregation,
+      Instances explain,
       Instances billing,
       Instances gateway) {}
 
@@ -159,14 +162,26 @@ public record Config(
       @Range(min = 1000, max = 3_600_000) int statementTimeoutMs) {}
 
   /**
+   * @param inFlightMax requests that one instance answers at once; more are refused
+   * @param scanEventsMax read at once, and so held in memory by each of these requests
+   */
+  public record Explain(
+      @Range(min = 1, max = 1000) int inFlightMax,
+      @Range(min = 1, max = 100_000) int scanEventsMax) {}
+
+  /**
    * @param pollMs how often is looked for subscriptions that are due
    * @param claimMax subscriptions worked on in one transaction
+   * @param lanes transactions at once
+   * @param statementTimeoutMs of one statement, also while it waits for a lock
    * @param usageGraceMs how long a closed period with usage waits for late events before its
    *     invoice is final
    */
   public record Billing(
       @Range(min = 10, max = 3_600_000) int pollMs,
       @Range(min = 1, max = 10_000) int claimMax,
+      @Range(min = 1, max = 64) int lanes,
+      @Range(min = 100, max = 600_000) int statementTimeoutMs,
       @Range(min = 0, max = 31L * 86_400_000) long usageGraceMs) {}
 
   public record Gateway(
@@ -202,6 +217,7 @@ public record Config(
         keys,
         ingest,
         aggregation,
+        explain,
         billing,
         gateway,
         new Security(encryptionKey));

@@ -7,6 +7,7 @@ import io.steelyard.credit.CreditMessages.PlanRef;
 import io.steelyard.credit.CreditMessages.SubscriptionRef;
 import io.steelyard.credit.CreditMessages.TransactionView;
 import io.steelyard.credit.CreditMessages.UnitRef;
+import io.steelyard.db.Columns;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.BillingCadence;
@@ -85,6 +86,38 @@ public final class CreditStore {
        ORDER BY custom_pricing_unit_id
       """;
 
+  private static final String CLIP =
+      """
+      UPDATE allocation_block SET expires_at = $3
+       WHERE merchant_id = $1 AND subscription_id = $2 AND expires_at > $3 AND effective_at < $3
+      """;
+
+  private static final String CLIPPED_AT =
+      """
+      SELECT id, custom_pricing_unit_id, effective_at, expires_at
+        FROM allocation_block
+       WHERE merchant_id = $1 AND subscription_id = $2 AND expires_at = $3
+       ORDER BY id FOR NO KEY UPDATE
+      """;
+
+  private static final String EXTEND =
+      """
+      UPDATE allocation_block b SET expires_at = t.expires_at
+        FROM unnest($1::uuid[], $2::timestamptz[]) AS t(id, expires_at)
+       WHERE b.merchant_id = $3 AND b.id = t.id
+      """;
+
+  /**
+   * A block of a subscription, and until when it may be used.
+   *
+   * @param expiresAt exclusive
+   */
+  public record BlockTerm(UUID id, Id unitId, Instant effectiveAt, Instant expiresAt) {
+    public BlockTerm until(Instant end) {
+      return new BlockTerm(id, unitId, effectiveAt, end);
+    }
+  }
+
   /**
    * A block to be.
    *
@@ -152,6 +185,44 @@ public final class CreditStore {
                 .map(b -> b.rolloverMax() == null ? null : b.rolloverMax().toString())
                 .toArray(String[]::new));
     return transaction.preparedQuery(INSERT_BLOCKS).execute(parameters).mapEmpty();
+  }
+
+  /** Lets a subscription's blocks expire no later than at its end. */
+  public Future<Void> clip(SqlClient tx, UUID merchantId, Id subscriptionId, Instant end) {
+    return tx.preparedQuery(CLIP)
+        .execute(Tuple.of(merchantId, subscriptionId.uuid(), Sql.time(end)))
+        .mapEmpty();
+  }
+
+  /** A subscription's blocks that expire at {@code end}; locked. */
+  public Future<List<BlockTerm>> clippedAt(
+      SqlClient tx, UUID merchantId, Id subscriptionId, Instant end) {
+    return tx.preparedQuery(CLIPPED_AT)
+        .execute(Tuple.of(merchantId, subscriptionId.uuid(), Sql.time(end)))
+        .map(
+            rows -> {
+              List<BlockTerm> terms = new ArrayList<>();
+              rows.forEach(
+                  row ->
+                      terms.add(
+                          new BlockTerm(
+                              row.getUUID("id"),
+                              Sql.id(row, "custom_pricing_unit_id", IdKind.CUSTOM_PRICING_UNIT),
+                              Sql.instant(row, "effective_at"),
+                              Sql.instant(row, "expires_at"))));
+              return terms;
+            });
+  }
+
+  /** Gives blocks another expiry. */
+  public Future<Void> extend(SqlClient tx, UUID merchantId, List<BlockTerm> blocks) {
+    if (blocks.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    return tx.preparedQuery(EXTEND)
+        .execute(
+            new Columns<>(blocks).uuids(BlockTerm::id).times(BlockTerm::expiresAt).and(merchantId))
+        .mapEmpty();
   }
 
   public Future<Long> countTransactions(SqlClient client, UUID merchantId, Id customerId) {

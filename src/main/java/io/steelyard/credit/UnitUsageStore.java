@@ -13,7 +13,7 @@ import java.time.Instant;
 import java.util.UUID;
 
 /** What a customer's units of one kind come to in the current billing period. */
-final class UnitUsageStore {
+public final class UnitUsageStore {
   /**
    * The blocks that could be drawn from at some time of the current period, with what counts as
    * used of them in it: of a block that came in the period all draws, of an older one those for
@@ -54,14 +54,14 @@ final class UnitUsageStore {
    * @param remaining of the blocks valid now
    * @param nextExpiring null when nothing that remains expires
    */
-  record UnitUsage(BigDecimal used, BigDecimal remaining, NextExpiring nextExpiring) {
+  public record UnitUsage(BigDecimal used, BigDecimal remaining, NextExpiring nextExpiring) {
     /** All that could be used in the period, but what has lapsed unused. */
-    BigDecimal allocated() {
+    public BigDecimal allocated() {
       return remaining.add(used);
     }
   }
 
-  Future<UnitUsage> unitUsage(
+  public Future<UnitUsage> unitUsage(
       SqlClient client, UUID merchantId, Id customerId, Id unitId, Instant now) {
     return client
         .preparedQuery(UNIT_USAGE)

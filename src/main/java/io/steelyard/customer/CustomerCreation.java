@@ -17,8 +17,9 @@ import io.steelyard.domain.IdKind;
 import io.steelyard.domain.PlanTerms;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.merchant.MerchantClock;
+import io.steelyard.subscription.Boundaries;
 import io.steelyard.subscription.DefaultSubscription;
-import io.steelyard.subscription.PeriodOpening;
+import io.steelyard.subscription.PeriodStore.EventsBefore;
 import io.steelyard.subscription.Subscription;
 import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
 import io.vertx.core.Future;
@@ -39,11 +40,11 @@ final class CustomerCreation {
   private final CreationStore customers = new CreationStore();
   private final CatalogStore catalog = new CatalogStore();
   private final CreditStore credits = new CreditStore();
-  private final PeriodOpening opening;
+  private final Boundaries boundaries;
 
-  CustomerCreation(MerchantClock clock) {
+  CustomerCreation(MerchantClock clock, Boundaries boundaries) {
     this.clock = clock;
-    this.opening = new PeriodOpening(clock);
+    this.boundaries = boundaries;
   }
 
   /** What new customers are subscribed to; as the catalogue is now, not as it once was. */
@@ -110,7 +111,7 @@ final class CustomerCreation {
                       .filter(each -> inserted.contains(each.id().uuid()))
                       .map(each -> subscribed(each, plan, call, now))
                       .toList();
-              return subscribe(tx, call, created, plan, now)
+              return subscribe(tx, call, created, plan)
                   .compose(done -> answers(tx, call, created, plan, now))
                   .map(
                       answers ->
@@ -132,21 +133,17 @@ final class CustomerCreation {
   }
 
   private Future<Void> subscribe(
-      SqlConnection tx,
-      Call call,
-      List<Created> created,
-      Optional<DefaultPlan> plan,
-      Instant now) {
+      SqlConnection tx, Call call, List<Created> created, Optional<DefaultPlan> plan) {
     if (plan.isEmpty() || created.isEmpty()) {
       return Future.succeededFuture();
     }
     PlanTerms terms = plan.get().terms();
-    return opening.store(
+    return boundaries.store(
         tx,
         call,
         created.stream().map(Created::subscription).toList(),
         Map.of(terms.id(), terms),
-        now);
+        EventsBefore.NONE);
   }
 
   private Future<Map<Id, CreatedCustomer>> answers(

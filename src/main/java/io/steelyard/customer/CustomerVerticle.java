@@ -21,6 +21,7 @@ import io.steelyard.customer.CustomerMessages.UpsertCustomers;
 import io.steelyard.db.Pools;
 import io.steelyard.db.StoreVerticle;
 import io.steelyard.merchant.MerchantClock;
+import io.steelyard.subscription.Boundaries;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlClient;
 import java.util.ArrayList;
@@ -38,10 +39,11 @@ public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
   private final CustomerCreation creation;
   private final CreationBuffer buffer;
 
-  public CustomerVerticle(Settings settings, Pools pools, MerchantClock clock) {
+  public CustomerVerticle(
+      Settings settings, Pools pools, MerchantClock clock, Boundaries boundaries) {
     super(Address.CUSTOMER, settings, pools);
     this.clock = clock;
-    this.creation = new CustomerCreation(clock);
+    this.creation = new CustomerCreation(clock, boundaries);
     this.buffer =
         new CreationBuffer(
             settings.inFlightMax(),

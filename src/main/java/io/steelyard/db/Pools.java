@@ -37,9 +37,14 @@ public final class Pools {
    * connection stays taken until TCP notices that the other side is gone; the pool drops it then.
    */
   public long patienceMs(int statements) {
+    return patienceMs(statements, config.statementTimeoutMs());
+  }
+
+  /** As {@link #patienceMs(int)}, for statements with a limit of their own. */
+  public long patienceMs(int statements, int statementTimeoutMs) {
     return (long) config.poolWaitMs()
         + config.connectTimeoutMs()
-        + (long) statements * config.statementTimeoutMs()
+        + (long) statements * statementTimeoutMs
         + MARGIN_MS;
   }
 
@@ -62,6 +67,11 @@ public final class Pools {
   public Pool aggregation(Vertx vertx, int statementTimeoutMs) {
     return pool(
         vertx, "aggregation", config.aggregationPoolSize(), statementTimeoutMs, statementTimeoutMs);
+  }
+
+  /** For the clockwork, whose statements may take longer, and which waits for the fold. */
+  public Pool billing(Vertx vertx, int statementTimeoutMs) {
+    return pool(vertx, "billing", config.billingPoolSize(), statementTimeoutMs, statementTimeoutMs);
   }
 
   private Pool pool(Vertx vertx, String name, int size, int statementTimeoutMs) {

@@ -1,8 +1,10 @@
 package io.steelyard.domain;
 
 import java.math.BigDecimal;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.IntPredicate;
 import java.util.regex.Pattern;
 
@@ -26,6 +28,22 @@ public record EventRules(
   public boolean matches(EventFacts event) {
     return conditions.stream()
         .anyMatch(all -> all.stream().allMatch(condition -> condition.holds(event)));
+  }
+
+  /**
+   * Names one of which a matching event must have; empty when the rules allow others too. Only says
+   * what may be left out: an event with such a name need not match.
+   */
+  public Optional<Set<String>> eventNames() {
+    Set<String> names = new HashSet<>();
+    for (List<Condition> all : conditions) {
+      Optional<Condition> named = all.stream().filter(Condition::namesEvents).findFirst();
+      if (named.isEmpty()) {
+        return Optional.empty();
+      }
+      names.addAll(named.get().values());
+    }
+    return Optional.of(names);
   }
 
   /**
@@ -64,6 +82,10 @@ public record EventRules(
   public record Condition(String key, Rule rule, List<String> values) {
     public Condition {
       values = List.copyOf(values);
+    }
+
+    private boolean namesEvents() {
+      return key.equals("eventName") && (rule == Rule.MATCHES || rule == Rule.IN);
     }
 
     boolean holds(EventFacts event) {

@@ -1,9 +1,13 @@
 package io.steelyard.domain;
 
+import io.steelyard.domain.InvoiceBasis.Closed;
+import io.steelyard.domain.InvoiceBasis.Opened;
+import io.steelyard.domain.InvoiceBasis.Rebilled;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -12,33 +16,41 @@ public final class InvoiceDrafting {
   private InvoiceDrafting() {}
 
   /**
+   * The lines of an invoice: the opened period in advance, the closed one's usage, and what earlier
+   * periods cost now but were not billed. Each group in the order of the plan's prices, the base
+   * price first.
+   */
+  public static List<InvoiceLine> lines(InvoiceBasis basis) {
+    List<InvoiceLine> lines = new ArrayList<>();
+    if (basis.opened() != null) {
+      lines.addAll(advanceLines(basis, basis.opened()));
+    }
+    if (basis.closed() != null) {
+      Closed closed = basis.closed();
+      lines.addAll(arrearsLines(basis, closed.period(), closed.pricedAt(), closed.usage()));
+    }
+    for (Rebilled rebilled : basis.rebilled()) {
+      lines.addAll(adjustmentLines(basis, rebilled));
+    }
+    return List.copyOf(lines);
+  }
+
+  /**
    * What is charged at a period's start: the base price of the cadence, and the prices in advance
    * that are in currency. A trial shows them at zero, except that the prices of usage are charged
-   * where the plan says so.
-   *
-   * @param full the whole period
-   * @param clipped what the subscription's end date leaves of it, whose share of time is charged
+   * where the subscription says so.
    */
-  public static List<InvoiceLine> advanceLines(
-      PlanTerms plan,
-      BillingCadence cadence,
-      BillingPeriod full,
-      BillingPeriod clipped,
-      Instant openedAt) {
-    return plan.pricesFor(cadence, openedAt).stream()
+  private static List<InvoiceLine> advanceLines(InvoiceBasis basis, Opened opened) {
+    return basis.plan().pricesFor(basis.cadence(), opened.pricedAt()).stream()
         .filter(price -> price.base() || isInvoiced(price, BillingMode.ADVANCE))
-        .map(price -> advanceLine(plan, cadence, price, full, clipped))
+        .map(price -> advanceLine(basis, price, opened))
         .toList();
   }
 
-  private static InvoiceLine advanceLine(
-      PlanTerms plan,
-      BillingCadence cadence,
-      PriceTerms price,
-      BillingPeriod full,
-      BillingPeriod clipped) {
-    boolean free = full.trial() && (price.base() || !plan.chargeUsageDuringTrial());
-    String name = price.base() ? plan.name() + " (" + cadence.wire() + ")" : price.name();
+  private static InvoiceLine advanceLine(InvoiceBasis basis, PriceTerms price, Opened opened) {
+    boolean free = opened.full().trial() && (price.base() || !basis.chargeUsageInTrial());
+    String name =
+        price.base() ? basis.plan().name() + " (" + basis.cadence().wire() + ")" : price.name();
     BigDecimal whole = Rating.advanceAmount(price);
     BigDecimal quantity = price.rules().quantity();
     return line(
@@ -47,56 +59,98 @@ public final class InvoiceDrafting {
         free ? name + " (trial)" : name,
         quantity,
         Money.divide(whole, quantity),
-        free ? BigDecimal.ZERO : prorated(whole, cadence, full, clipped),
-        clipped);
+        free ? BigDecimal.ZERO : prorated(whole, basis.cadence(), opened),
+        opened.clipped());
   }
 
-  private static BigDecimal prorated(
-      BigDecimal whole, BillingCadence cadence, BillingPeriod full, BillingPeriod clipped) {
+  private static BigDecimal prorated(BigDecimal whole, BillingCadence cadence, Opened opened) {
     // A period without end has no share: what is charged once is charged whole.
-    if (cadence == BillingCadence.ONE_TIME && !full.trial()) {
+    if (cadence == BillingCadence.ONE_TIME && !opened.full().trial()) {
       return whole;
     }
-    return Money.divide(whole.multiply(millis(clipped)), millis(full));
+    return Money.divide(whole.multiply(millis(opened.clipped())), millis(opened.full()));
   }
 
   private static BigDecimal millis(BillingPeriod period) {
     return BigDecimal.valueOf(Duration.between(period.start(), period.end()).toMillis());
   }
 
+  /** Whether a closed period has lines for its usage, be they for nothing. */
+  public static boolean hasArrears(InvoiceBasis basis) {
+    Closed closed = basis.closed();
+    return closed != null
+        && !arrearsLines(basis, closed.period(), closed.pricedAt(), Map.of()).isEmpty();
+  }
+
   /**
    * What is charged at a period's end for its usage. Every price has its line, also for nothing.
-   *
-   * @param quantityByBillable the period's quantities; a billable left out has none
-   * @param chargeUsage whether the usage of a trial is charged
    */
-  public static List<InvoiceLine> arrearsLines(
-      PlanTerms plan,
-      BillingCadence cadence,
-      BillingPeriod period,
-      Instant openedAt,
-      Map<Id, BigDecimal> quantityByBillable,
-      boolean chargeUsage) {
-    if (period.trial() && !chargeUsage) {
+  private static List<InvoiceLine> arrearsLines(
+      InvoiceBasis basis, BillingPeriod period, Instant pricedAt, Map<Id, UsageTotal> usage) {
+    if (period.trial() && !basis.chargeUsageInTrial()) {
       return List.of();
     }
-    return plan.pricesFor(cadence, openedAt).stream()
+    return basis.plan().pricesFor(basis.cadence(), pricedAt).stream()
         .filter(price -> !price.base() && isInvoiced(price, BillingMode.ARREARS))
-        .map(
-            price -> {
-              BigDecimal quantity =
-                  quantityByBillable.getOrDefault(price.billableId(), BigDecimal.ZERO);
-              BigDecimal exact = Rating.usageAmount(price, quantity);
-              return line(
-                  LineKind.ARREARS,
-                  price,
-                  price.name(),
-                  quantity,
-                  usedUnitPrice(price, quantity),
-                  exact,
-                  period);
-            })
+        .map(price -> arrearsLine(price, quantity(basis.plan(), price, pricedAt, usage), period))
         .toList();
+  }
+
+  private static InvoiceLine arrearsLine(
+      PriceTerms price, BigDecimal quantity, BillingPeriod period) {
+    return line(
+        LineKind.ARREARS,
+        price,
+        price.name(),
+        quantity,
+        usedUnitPrice(price, quantity),
+        Rating.usageAmount(price, quantity),
+        period);
+  }
+
+  private static BigDecimal quantity(
+      PlanTerms plan, PriceTerms price, Instant pricedAt, Map<Id, UsageTotal> usage) {
+    UsageTotal total = usage.getOrDefault(price.billableId(), UsageTotal.NONE);
+    return plan.billables()
+        .get(price.billableId())
+        .rulesAt(pricedAt)
+        .map(rules -> total.quantity(rules.calculation()))
+        .orElse(BigDecimal.ZERO);
+  }
+
+  /**
+   * What an earlier period costs now, less what was billed for it. The quantity is that of the
+   * whole period, since under tiers, limits or a maximum the difference of two amounts belongs to
+   * no part of it.
+   */
+  private static List<InvoiceLine> adjustmentLines(InvoiceBasis basis, Rebilled rebilled) {
+    Opened period = rebilled.period();
+    List<InvoiceLine> now = new ArrayList<>();
+    if (rebilled.ofFixed()) {
+      now.addAll(advanceLines(basis, period));
+    }
+    if (rebilled.ofUsage()) {
+      now.addAll(arrearsLines(basis, period.clipped(), period.pricedAt(), rebilled.usage()));
+    }
+    return now.stream()
+        .map(line -> difference(line, rebilled.billed()))
+        .filter(line -> line.amount().signum() != 0)
+        .toList();
+  }
+
+  private static InvoiceLine difference(InvoiceLine now, Map<Id, BigDecimal> billed) {
+    BigDecimal before = billed.getOrDefault(now.price().id(), BigDecimal.ZERO);
+    return new InvoiceLine(
+        LineKind.ADJUSTMENT,
+        now.periodIndex(),
+        now.price(),
+        now.description() + " (adjustment)",
+        now.quantity(),
+        now.unitPrice(),
+        now.exactAmount().subtract(before),
+        now.amount().subtract(before),
+        now.start(),
+        now.end());
   }
 
   private static BigDecimal usedUnitPrice(PriceTerms price, BigDecimal quantity) {
@@ -142,8 +196,15 @@ public final class InvoiceDrafting {
     return Money.sum(lines.stream().map(InvoiceLine::amount).toList());
   }
 
-  /** The last millisecond, in the merchant's zone, of the day that the net terms end on. */
-  public static Instant dueDate(Instant issue, NetTerms terms, ZoneId zone) {
+  /**
+   * When an invoice must be paid: the last millisecond, in the merchant's zone, of the day that the
+   * net terms end on; at once when it is charged automatically.
+   */
+  public static Instant dueDate(
+      Instant issue, NetTerms terms, boolean chargedAutomatically, ZoneId zone) {
+    if (chargedAutomatically) {
+      return issue;
+    }
     return issue
         .atZone(zone)
         .toLocalDate()
@@ -160,7 +221,7 @@ public final class InvoiceDrafting {
    */
   public static InvoiceStatus finalStatus(
       BigDecimal total, PaymentGateway gateway, Environment environment) {
-    if (total.signum() == 0) {
+    if (total.signum() <= 0) {
       return InvoiceStatus.PAID;
     }
     if (gateway != null) {

@@ -1,5 +1,6 @@
 package io.steelyard.http;
 
+import io.steelyard.billing.BillingMessages.PreviewInvoice;
 import io.steelyard.bus.Bus;
 import io.steelyard.config.Config;
 import io.steelyard.domain.BillingCadence;
@@ -51,6 +52,7 @@ final class SubscriptionRoutes {
         Endpoint.get("/external/subscriptions/{id}", this::get),
         Endpoint.delete("/external/subscriptions/{id}", this::delete),
         Endpoint.get("/external/subscriptions/{id}/expanded", this::getExpanded),
+        Endpoint.get("/external/subscriptions/{id}/upcoming-invoice", this::upcomingInvoice),
         Endpoint.post("/external/subscriptions/{id}/cancel", this::cancel),
         Endpoint.post("/external/subscriptions/{id}/renew", this::renew));
   }
@@ -108,6 +110,11 @@ final class SubscriptionRoutes {
     exchange.query().check();
     return bus.ask(new GetExpandedSubscription(exchange.path("id")), exchange.call())
         .map(Answer::ok);
+  }
+
+  private Future<Answer> upcomingInvoice(Exchange exchange) {
+    exchange.query().check();
+    return bus.ask(new PreviewInvoice(exchange.path("id")), exchange.call()).map(Answer::ok);
   }
 
   private Future<Answer> cancel(Exchange exchange) {

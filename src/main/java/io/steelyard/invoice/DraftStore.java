@@ -2,19 +2,26 @@ package io.steelyard.invoice;
 
 import io.steelyard.db.Columns;
 import io.steelyard.db.Ids;
+import io.steelyard.db.Sql;
 import io.steelyard.domain.Id;
+import io.steelyard.domain.IdKind;
 import io.steelyard.domain.InvoiceLine;
 import io.steelyard.domain.InvoiceStatus;
+import io.steelyard.domain.LineKind;
 import io.steelyard.domain.NetTerms;
 import io.steelyard.domain.PaymentGateway;
+import io.steelyard.domain.PeriodKey;
 import io.steelyard.domain.WireName;
 import io.vertx.core.Future;
+import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlClient;
 import io.vertx.sqlclient.Tuple;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 /** Writes invoices until they are final: their rows, numbers and lines. */
@@ -61,6 +68,94 @@ public final class DraftStore {
                unit_price, exact_amount, amount, start_date, end_date, at)
       """;
 
+  private static final String RESUME =
+      """
+      UPDATE invoice i
+         SET status = t.status, total = t.total, due_date = t.due_date, issue_date = t.issue_date,
+             finalise_at = t.finalise_at, paused_reason = NULL, updated_at = t.at
+        FROM unnest($1::uuid[], $2::text[], $3::text[]::numeric[], $4::timestamptz[],
+                    $5::timestamptz[], $6::timestamptz[], $7::timestamptz[])
+          AS t(id, status, total, due_date, issue_date, finalise_at, at)
+       WHERE i.merchant_id = $8 AND i.id = t.id AND i.status = 'paused'
+      """;
+
+  private static final String IDS_AT =
+      """
+      SELECT i.subscription_id, i.boundary_index, i.id
+        FROM unnest($2::uuid[], $3::int[]) AS t(subscription_id, boundary_index)
+        JOIN invoice i ON i.subscription_id = t.subscription_id
+         AND i.boundary_index = t.boundary_index
+       WHERE i.merchant_id = $1 AND ($4::text IS NULL OR i.status = $4)
+      """;
+
+  private static final String PENDING =
+      """
+      SELECT id, customer_id, subscription_id, boundary_index, boundary_at, finalise_at, net_terms,
+             auto_charge_invoice, payment_gateway
+        FROM invoice
+       WHERE merchant_id = $1 AND id = ANY ($2::uuid[])
+       ORDER BY finalise_at, boundary_index, id
+      """;
+
+  private static final String STORED_LINES =
+      """
+      SELECT id, invoice_id, kind, period_index, price_id, quantity, amount
+        FROM invoice_line_item
+       WHERE merchant_id = $1 AND invoice_id = ANY ($2::uuid[])
+      """;
+
+  private static final String DELETE_LINES =
+      """
+      DELETE FROM invoice_line_item
+       WHERE merchant_id = $1 AND invoice_id = ANY ($2::uuid[]) AND kind <> 'advance'
+      """;
+
+  private static final String FINALISE =
+      """
+      UPDATE invoice i
+         SET status = t.status, total = t.total, due_date = t.due_date, issue_date = t.issue_date,
+             finalise_at = NULL, updated_at = t.issue_date
+        FROM unnest($1::uuid[], $2::text[], $3::text[]::numeric[], $4::timestamptz[],
+                    $5::timestamptz[]) AS t(id, status, total, due_date, issue_date)
+       WHERE i.merchant_id = $6 AND i.id = t.id AND i.status = 'pending'
+      """;
+
+  /**
+   * An invoice that waits to be final.
+   *
+   * @param boundaryIndex the index of the period whose start it was made at
+   */
+  public record Pending(
+      Id id,
+      Id customerId,
+      Id subscriptionId,
+      int boundaryIndex,
+      Instant boundaryAt,
+      Instant finaliseAt,
+      NetTerms netTerms,
+      boolean autoCharge,
+      PaymentGateway paymentGateway) {}
+
+  /** What a line is for: an invoice has one for each. */
+  public record LineKey(LineKind kind, int periodIndex, UUID priceId) {
+    public static LineKey of(InvoiceLine line) {
+      return new LineKey(line.kind(), line.periodIndex(), line.price().id().uuid());
+    }
+  }
+
+  public record StoredLine(UUID id, LineKey key, BigDecimal quantity, BigDecimal amount) {}
+
+  /**
+   * The lines that an invoice is to have but those in advance, which stay.
+   *
+   * @param ids of lines that were there before, to be kept
+   */
+  public record Rewritten(
+      Id invoiceId, List<InvoiceLine> lines, Map<LineKey, UUID> ids, int advance, Instant at) {}
+
+  public record Final(
+      Id id, InvoiceStatus status, BigDecimal total, Instant dueDate, Instant issueDate) {}
+
   /**
    * An invoice to be, without its number.
    *
@@ -96,10 +191,7 @@ public final class DraftStore {
     }
   }
 
-  /** The lines that an invoice is to have. */
-  public record Lines(Id invoiceId, List<InvoiceLine> lines, Instant at) {}
-
-  private record PlacedLine(UUID invoiceId, int position, InvoiceLine line, Instant at) {}
+  private record PlacedLine(UUID id, UUID invoiceId, int position, InvoiceLine line, Instant at) {}
 
   /** Numbers and inserts invoices with their lines, in the order given. */
   public Future<Void> insert(SqlClient transaction, UUID merchantId, List<NewInvoice> invoices) {
@@ -114,14 +206,7 @@ public final class DraftStore {
               long before = rows.iterator().next().getLong("last") - invoices.size();
               return insertHeads(transaction, merchantId, invoices, before);
             })
-        .compose(
-            done ->
-                insertLines(
-                    transaction,
-                    merchantId,
-                    invoices.stream()
-                        .map(each -> new Lines(each.id(), each.lines(), each.at()))
-                        .toList()));
+        .compose(done -> insertLines(transaction, merchantId, lines(invoices)));
   }
 
   private static Future<Void> insertHeads(
@@ -150,22 +235,177 @@ public final class DraftStore {
     return tx.preparedQuery(INSERT_INVOICES).execute(parameters).mapEmpty();
   }
 
-  /** Adds lines to invoices that have none. */
-  Future<Void> insertLines(SqlClient tx, UUID merchantId, List<Lines> invoices) {
+  /** Makes invoices of which so far there was only a paused row with its number. */
+  public Future<Void> resume(SqlClient transaction, UUID merchantId, List<NewInvoice> invoices) {
+    if (invoices.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    return transaction
+        .preparedQuery(RESUME)
+        .execute(
+            new Columns<>(invoices)
+                .uuids(each -> each.id().uuid())
+                .texts(each -> each.status().wire())
+                .numbers(NewInvoice::total)
+                .times(NewInvoice::dueDate)
+                .times(NewInvoice::issueDate)
+                .times(NewInvoice::finaliseAt)
+                .times(NewInvoice::at)
+                .and(merchantId))
+        .compose(done -> insertLines(transaction, merchantId, lines(invoices)));
+  }
+
+  private static List<PlacedLine> lines(List<NewInvoice> invoices) {
     List<PlacedLine> lines = new ArrayList<>();
-    for (Lines invoice : invoices) {
+    for (NewInvoice invoice : invoices) {
       int position = 0;
       for (InvoiceLine line : invoice.lines()) {
-        lines.add(new PlacedLine(invoice.invoiceId().uuid(), position++, line, invoice.at()));
+        lines.add(
+            new PlacedLine(Ids.nextUuid(), invoice.id().uuid(), position++, line, invoice.at()));
       }
     }
+    return lines;
+  }
+
+  /** The ids of invoices by their boundaries, in one status or, for null, in any. */
+  public Future<Map<PeriodKey, Id>> idsAt(
+      SqlClient client, UUID merchantId, List<PeriodKey> boundaries, InvoiceStatus status) {
+    return client
+        .preparedQuery(IDS_AT)
+        .execute(
+            Tuple.of(
+                merchantId,
+                boundaries.stream().map(each -> each.subscriptionId().uuid()).toArray(UUID[]::new),
+                boundaries.stream().map(PeriodKey::index).toArray(Integer[]::new),
+                wire(status)))
+        .map(
+            rows -> {
+              Map<PeriodKey, Id> ids = new HashMap<>();
+              for (Row row : rows) {
+                ids.put(
+                    new PeriodKey(
+                        Sql.id(row, "subscription_id", IdKind.SUBSCRIPTION),
+                        row.getInteger("boundary_index")),
+                    Sql.id(row, "id", IdKind.INVOICE));
+              }
+              return ids;
+            });
+  }
+
+  /** These invoices, which wait to be final, in the order of their boundaries. */
+  public Future<List<Pending>> pending(SqlClient client, UUID merchantId, List<UUID> ids) {
+    return client
+        .preparedQuery(PENDING)
+        .execute(Tuple.of(merchantId).addValue(ids.toArray(UUID[]::new)))
+        .map(
+            rows -> {
+              List<Pending> pending = new ArrayList<>(rows.size());
+              rows.forEach(row -> pending.add(pending(row)));
+              return pending;
+            });
+  }
+
+  private static Pending pending(Row row) {
+    return new Pending(
+        Sql.id(row, "id", IdKind.INVOICE),
+        Sql.id(row, "customer_id", IdKind.CUSTOMER),
+        Sql.id(row, "subscription_id", IdKind.SUBSCRIPTION),
+        row.getInteger("boundary_index"),
+        Sql.instant(row, "boundary_at"),
+        Sql.instant(row, "finalise_at"),
+        WireName.parse(NetTerms.class, row.getString("net_terms")),
+        row.getBoolean("auto_charge_invoice"),
+        WireName.parseNullable(PaymentGateway.class, row.getString("payment_gateway")));
+  }
+
+  /** The lines of these invoices so far. */
+  public Future<Map<UUID, List<StoredLine>>> storedLines(
+      SqlClient client, UUID merchantId, List<UUID> invoices) {
+    return client
+        .preparedQuery(STORED_LINES)
+        .execute(Tuple.of(merchantId).addValue(invoices.toArray(UUID[]::new)))
+        .map(
+            rows -> {
+              Map<UUID, List<StoredLine>> lines = new HashMap<>();
+              for (Row row : rows) {
+                LineKey key =
+                    new LineKey(
+                        WireName.parse(LineKind.class, row.getString("kind")),
+                        row.getInteger("period_index"),
+                        row.getUUID("price_id"));
+                lines
+                    .computeIfAbsent(row.getUUID("invoice_id"), id -> new ArrayList<>())
+                    .add(
+                        new StoredLine(
+                            row.getUUID("id"),
+                            key,
+                            row.getBigDecimal("quantity"),
+                            row.getBigDecimal("amount")));
+              }
+              return lines;
+            });
+  }
+
+  /** Replaces what invoices charge for usage and corrections. */
+  public Future<Void> rewrite(SqlClient tx, UUID merchantId, List<Rewritten> invoices) {
+    if (invoices.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    List<PlacedLine> lines = new ArrayList<>();
+    for (Rewritten invoice : invoices) {
+      int position = invoice.advance();
+      for (InvoiceLine line : invoice.lines()) {
+        UUID kept = invoice.ids().get(LineKey.of(line));
+        lines.add(
+            new PlacedLine(
+                kept == null ? Ids.nextUuid() : kept,
+                invoice.invoiceId().uuid(),
+                position++,
+                line,
+                invoice.at()));
+      }
+    }
+    return tx.preparedQuery(DELETE_LINES)
+        .execute(
+            Tuple.of(merchantId)
+                .addValue(
+                    invoices.stream().map(each -> each.invoiceId().uuid()).toArray(UUID[]::new)))
+        .compose(done -> insertLines(tx, merchantId, lines));
+  }
+
+  /**
+   * Makes pending invoices, whose rows the caller has locked, final.
+   *
+   * @throws IllegalStateException when one of them is not pending
+   */
+  public Future<Void> finalise(SqlClient tx, UUID merchantId, List<Final> invoices) {
+    return tx.preparedQuery(FINALISE)
+        .execute(
+            new Columns<>(invoices)
+                .uuids(each -> each.id().uuid())
+                .texts(each -> each.status().wire())
+                .numbers(Final::total)
+                .times(Final::dueDate)
+                .times(Final::issueDate)
+                .and(merchantId))
+        .map(
+            rows -> {
+              if (rows.rowCount() != invoices.size()) {
+                throw new IllegalStateException("an invoice to be made final was not pending");
+              }
+              return null;
+            });
+  }
+
+  /** Adds lines to invoices that have none. */
+  private static Future<Void> insertLines(SqlClient tx, UUID merchantId, List<PlacedLine> lines) {
     if (lines.isEmpty()) {
       return Future.succeededFuture();
     }
     return tx.preparedQuery(INSERT_LINES)
         .execute(
             new Columns<>(lines)
-                .uuids(placed -> Ids.nextUuid())
+                .uuids(PlacedLine::id)
                 .uuids(PlacedLine::invoiceId)
                 .integers(PlacedLine::position)
                 .texts(placed -> placed.line().kind().wire())

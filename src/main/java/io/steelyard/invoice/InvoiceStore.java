@@ -189,7 +189,7 @@ public final class InvoiceStore {
     return lines;
   }
 
-  private static LinePrice price(Row row, Id priceId) {
+  static LinePrice price(Row row, Id priceId) {
     Id billableId = Sql.id(row, "billable_id", IdKind.BILLABLE);
     LineBillable billable =
         billableId == null

@@ -25,13 +25,39 @@ public final class MerchantClock {
 
   /** The time of the call's merchant, read within the caller's transaction. */
   public Future<Instant> now(SqlClient connection, Call call) {
+    return read(connection, call).map(Reading::now);
+  }
+
+  /**
+   * A merchant's time.
+   *
+   * @param frozen whether it stands still between two settings; work that fell due meanwhile is
+   *     then dated when it fell due
+   */
+  public record Reading(Instant now, boolean frozen) {
+    /**
+     * When work is dated that fell due then.
+     *
+     * @param notBefore when that which it is for came into being
+     */
+    public Instant dated(Instant due, Instant notBefore) {
+      if (!frozen) {
+        return now;
+      }
+      return due.isBefore(notBefore) ? notBefore : due;
+    }
+  }
+
+  /** As {@link #now}, and whether that is a clock which was set. */
+  public Future<Reading> read(SqlClient connection, Call call) {
     if (call.merchant().environment() == Environment.LIVE) {
-      return Future.succeededFuture(systemNow());
+      return Future.succeededFuture(new Reading(systemNow(), false));
     }
     return connection
         .preparedQuery(CLOCK_NOW)
         .execute(Tuple.of(call.merchantId()))
-        .map(rows -> orSystem(Sql.instant(rows.iterator().next(), "clock_now")));
+        .map(rows -> Sql.instant(rows.iterator().next(), "clock_now"))
+        .map(set -> new Reading(orSystem(set), set != null));
   }
 
   /** The time of a merchant whose {@code clock_now} the caller has read, null if it was not set. */

@@ -16,6 +16,7 @@ import io.steelyard.domain.PriceTerms;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.gateway.GatewayStore;
 import io.steelyard.merchant.MerchantClock;
+import io.steelyard.subscription.PeriodStore.EventsBefore;
 import io.steelyard.subscription.SubscriptionMessages.NewSubscription;
 import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
 import io.steelyard.subscription.SubscriptionMessages.Subscriptions;
@@ -40,11 +41,11 @@ final class BulkCreation {
 
   private final MerchantClock clock;
   private final CatalogStore catalog = new CatalogStore();
-  private final PeriodOpening opening;
+  private final Boundaries boundaries;
 
-  BulkCreation(MerchantClock clock) {
+  BulkCreation(MerchantClock clock, Boundaries boundaries) {
     this.clock = clock;
-    this.opening = new PeriodOpening(clock);
+    this.boundaries = boundaries;
   }
 
   /** What the checks need to know of the database. */
@@ -65,8 +66,8 @@ final class BulkCreation {
               }
               List<Subscription> created =
                   wanted.stream().map(each -> subscription(each, known, call)).toList();
-              return opening
-                  .store(tx, call, created, known.plans(), known.now())
+              return boundaries
+                  .store(tx, call, created, known.plans(), EventsBefore.UNKNOWN)
                   .map(
                       done -> new Subscriptions(created.stream().map(Subscription::view).toList()));
             });
@@ -212,7 +213,7 @@ final class BulkCreation {
             now,
             now,
             null);
-    return new Subscription(view, null, wanted.invoiceGenerationStartDate());
+    return new Subscription(view, null, wanted.invoiceGenerationStartDate(), null, null);
   }
 
   /** Without a wish and without a base price, a plan that only meters is billed monthly. */

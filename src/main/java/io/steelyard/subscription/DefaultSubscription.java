@@ -45,6 +45,6 @@ public final class DefaultSubscription {
             null);
     Instant trialEnd =
         trial ? now.atZone(call.merchant().zone()).plusDays(plan.trialDays()).toInstant() : null;
-    return new Subscription(view, trialEnd, null);
+    return new Subscription(view, trialEnd, null, null, null);
   }
 }

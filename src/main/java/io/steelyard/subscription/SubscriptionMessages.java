@@ -105,19 +105,27 @@ public sealed interface SubscriptionMessages<R extends Reply> extends Request<R>
       implements Reply {
 
     public SubscriptionView with(PlanView expanded) {
-      return copy(status, endDate, updatedAt, expanded);
+      return copy(status, endDate, isTrial, updatedAt, expanded);
     }
 
     SubscriptionView with(SubscriptionStatus changed, Instant at) {
-      return copy(changed, endDate, at, plan);
+      return copy(changed, endDate, isTrial, at, plan);
     }
 
     SubscriptionView withEnd(Instant changed, Instant at) {
-      return copy(status, changed, at, plan);
+      return copy(status, changed, isTrial, at, plan);
+    }
+
+    SubscriptionView afterTrial(Instant at) {
+      return copy(status, endDate, false, at, plan);
     }
 
     private SubscriptionView copy(
-        SubscriptionStatus newStatus, Instant newEnd, Instant newUpdatedAt, PlanView newPlan) {
+        SubscriptionStatus newStatus,
+        Instant newEnd,
+        boolean trial,
+        Instant newUpdatedAt,
+        PlanView newPlan) {
       return new SubscriptionView(
           id,
           customerId,
@@ -134,7 +142,7 @@ public sealed interface SubscriptionMessages<R extends Reply> extends Request<R>
           autoChargeInvoice,
           autoSyncInvoice,
           autoSendInvoice,
-          isTrial,
+          trial,
           chargeForUsageBasedPricesDuringTrial,
           createdAt,
           newUpdatedAt,

@@ -1,8 +1,8 @@
 package io.steelyard.subscription;
 
+import io.steelyard.db.Columns;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.BillingCadence;
-import io.steelyard.domain.BillingPeriod;
 import io.steelyard.domain.Currency;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
@@ -17,59 +17,63 @@ import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlClient;
 import io.vertx.sqlclient.Tuple;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Function;
 
-/** Subscriptions and their periods. */
+/** Subscriptions. */
 public final class SubscriptionStore {
   private static final String INSERT =
       """
       INSERT INTO subscription (id, merchant_id, customer_id, plan_id, status, start_date, end_date,
           trial_end, billing_cadence, currency, net_terms, payment_gateway, allow_customer_changes,
           auto_charge_invoice, auto_sync_invoice, auto_send_invoice, is_trial,
-          charge_usage_during_trial, invoice_generation_start_date, created_at, updated_at)
-      SELECT id, $1, customer_id, plan_id, status, start_date, end_date, trial_end, cadence,
+          charge_usage_during_trial, invoice_generation_start_date, due_at, period_index, created_at,
+          updated_at)
+      SELECT id, $21, customer_id, plan_id, status, start_date, end_date, trial_end, cadence,
              currency, net_terms, gateway, allow_changes, auto_charge, auto_sync, auto_send,
-             is_trial, charge_usage, invoices_from, $20, $20
-        FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::timestamptz[],
-                    $7::timestamptz[], $8::timestamptz[], $9::text[], $10::text[], $11::text[],
-                    $12::text[], $13::boolean[], $14::boolean[], $15::boolean[], $16::boolean[],
-                    $17::boolean[], $18::boolean[], $19::timestamptz[])
+             is_trial, charge_usage, invoices_from, due_at, period_index, $22, $22
+        FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[],
+                    $6::timestamptz[], $7::timestamptz[], $8::text[], $9::text[], $10::text[],
+                    $11::text[], $12::boolean[], $13::boolean[], $14::boolean[], $15::boolean[],
+                    $16::boolean[], $17::boolean[], $18::timestamptz[], $19::timestamptz[],
+                    $20::int[])
           AS t(id, customer_id, plan_id, status, start_date, end_date, trial_end, cadence, currency,
                net_terms, gateway, allow_changes, auto_charge, auto_sync, auto_send, is_trial,
-               charge_usage, invoices_from)
+               charge_usage, invoices_from, due_at, period_index)
       """;
 
-  private static final String INSERT_PERIODS =
+  private static final String PROGRESS =
       """
-      INSERT INTO subscription_period (merchant_id, subscription_id, period_index, customer_id,
-          plan_id, period_start, period_end, is_trial, opened_at, ready_until)
-      SELECT $1, subscription_id, period_index, customer_id, plan_id, period_start, period_end,
-             is_trial, $9, period_start
-        FROM unnest($2::uuid[], $3::int[], $4::uuid[], $5::uuid[], $6::timestamptz[],
-                    $7::timestamptz[], $8::boolean[])
-          AS t(subscription_id, period_index, customer_id, plan_id, period_start, period_end,
-               is_trial)
+      UPDATE subscription s
+         SET status = t.status, is_trial = t.is_trial, period_index = t.period_index,
+             due_at = t.due_at, updated_at = t.at, parked_reason = NULL
+        FROM unnest($1::uuid[], $2::text[], $3::boolean[], $4::int[], $5::timestamptz[],
+                    $6::timestamptz[])
+          AS t(id, status, is_trial, period_index, due_at, at)
+       WHERE s.merchant_id = $7 AND s.id = t.id
       """;
 
-  static final String COLUMNS =
+  public static final String COLUMNS =
       """
       id, customer_id, plan_id, status, start_date, end_date, trial_end, billing_cadence, currency,
       net_terms, payment_gateway, allow_customer_changes, auto_charge_invoice, auto_sync_invoice,
-      auto_send_invoice, is_trial, charge_usage_during_trial, invoice_generation_start_date,
-      created_at, updated_at
+      auto_send_invoice, is_trial, charge_usage_during_trial, invoice_generation_start_date, due_at,
+      period_index, created_at, updated_at
       """;
 
   private static final String FIND =
       "SELECT " + COLUMNS + " FROM subscription WHERE merchant_id = $1 AND id = $2";
 
   private static final String FIND_AND_LOCK = FIND + " FOR UPDATE";
+
+  private static final String FIND_ALL =
+      "SELECT " + COLUMNS + " FROM subscription WHERE merchant_id = $1 AND id = ANY ($2::uuid[])";
 
   private static final String EXTERNAL_CUSTOMER_ID =
       """
@@ -78,45 +82,15 @@ public final class SubscriptionStore {
        WHERE s.merchant_id = $1 AND s.id = $2
       """;
 
-  // The rows of access are locked in the order in which the fold locks them.
   private static final String SET_END =
       """
-      WITH changed AS (
-        UPDATE subscription SET end_date = $3, updated_at = $4
-         WHERE merchant_id = $1 AND id = $2
-      ), access AS MATERIALIZED (
-        SELECT id FROM billable_access
-         WHERE merchant_id = $1 AND subscription_id = $2
-         ORDER BY billable_id FOR NO KEY UPDATE
-      )
-      UPDATE billable_access a SET end_date = $3, updated_at = $4
-        FROM access WHERE a.merchant_id = $1 AND a.id = access.id
-      """;
-
-  private static final String CUT_PERIOD =
-      """
-      UPDATE subscription_period
-         SET period_end = $3, ready_until = least(ready_until, $3)
-       WHERE merchant_id = $1 AND subscription_id = $2 AND period_start < $3 AND period_end > $3
-      """;
-
-  // ready_until stays: events of the part that comes back may have been folded already
-  private static final String EXTEND_PERIOD =
-      """
-      WITH extended AS (
-        UPDATE subscription_period SET period_end = $4
-         WHERE merchant_id = $1 AND subscription_id = $2 AND period_end = $3
-        RETURNING period_index
-      )
-      UPDATE allocation_block b SET expires_at = $4
-        FROM extended
-       WHERE b.merchant_id = $1 AND b.subscription_id = $2
-         AND b.period_index = extended.period_index AND b.expires_at = $3
+      UPDATE subscription SET end_date = $3, due_at = $4, updated_at = $5
+       WHERE merchant_id = $1 AND id = $2
       """;
 
   private static final String SET_STATUS =
       """
-      UPDATE subscription SET status = $4, updated_at = $5
+      UPDATE subscription SET status = $4, due_at = NULL, updated_at = $5
        WHERE merchant_id = $1 AND id = $2 AND status = $3
       """;
 
@@ -154,58 +128,56 @@ public final class SubscriptionStore {
     }
   }
 
-  /** A period to be opened. */
-  public record NewPeriod(Subscription subscription, BillingPeriod period) {}
+  /** How far the clockwork has come with a subscription, and when by the merchant's clock. */
+  public record Progress(Subscription after, Instant at) {}
 
   public Future<Void> insert(SqlClient transaction, List<Subscription> list, UUID merchantId) {
     if (list.isEmpty()) {
       return Future.succeededFuture();
     }
-    Columns<Subscription> of = new Columns<>(list);
-    Tuple parameters = Tuple.tuple();
-    parameters
-        .addValue(merchantId)
-        .addValue(of.uuids(s -> s.view().id()))
-        .addValue(of.uuids(s -> s.view().customerId()))
-        .addValue(of.uuids(s -> s.view().planId()))
-        .addValue(of.names(s -> s.view().status()))
-        .addValue(of.times(s -> s.view().startDate()))
-        .addValue(of.times(s -> s.view().endDate()))
-        .addValue(of.times(Subscription::trialEnd))
-        .addValue(of.names(s -> s.view().billingCadence()))
-        .addValue(of.names(s -> s.view().currency()))
-        .addValue(of.names(s -> s.view().netTerms()))
-        .addValue(of.names(s -> s.view().paymentGateway()))
-        .addValue(of.flags(s -> s.view().allowCustomerChanges()))
-        .addValue(of.flags(s -> s.view().autoChargeInvoice()))
-        .addValue(of.flags(s -> s.view().autoSyncInvoice()))
-        .addValue(of.flags(s -> s.view().autoSendInvoice()))
-        .addValue(of.flags(s -> s.view().isTrial()))
-        .addValue(of.flags(s -> s.view().chargeForUsageBasedPricesDuringTrial()))
-        .addValue(of.times(Subscription::invoiceGenerationStartDate))
-        .addValue(Sql.time(list.get(0).view().createdAt()));
+    Tuple parameters =
+        new Columns<>(list)
+            .uuids(each -> each.id().uuid())
+            .uuids(each -> each.view().customerId().uuid())
+            .uuids(each -> each.view().planId().uuid())
+            .texts(each -> each.view().status().wire())
+            .times(each -> each.view().startDate())
+            .times(each -> each.view().endDate())
+            .times(Subscription::trialEnd)
+            .texts(each -> wire(each.view().billingCadence()))
+            .texts(each -> wire(each.view().currency()))
+            .texts(each -> wire(each.view().netTerms()))
+            .texts(each -> wire(each.view().paymentGateway()))
+            .booleans(each -> each.view().allowCustomerChanges())
+            .booleans(each -> each.view().autoChargeInvoice())
+            .booleans(each -> each.view().autoSyncInvoice())
+            .booleans(each -> each.view().autoSendInvoice())
+            .booleans(each -> each.view().isTrial())
+            .booleans(each -> each.view().chargeForUsageBasedPricesDuringTrial())
+            .times(Subscription::invoiceGenerationStartDate)
+            .times(Subscription::dueAt)
+            .integers(Subscription::periodIndex)
+            .and(merchantId, Sql.time(list.getFirst().view().createdAt()));
     return transaction.preparedQuery(INSERT).execute(parameters).mapEmpty();
   }
 
-  /** Opens periods; their usage is counted once the fold has looked for events before them. */
-  public Future<Void> insertPeriods(
-      SqlClient transaction, UUID merchantId, List<NewPeriod> periods, Instant openedAt) {
-    if (periods.isEmpty()) {
+  /** Stores status, trial, period and due date of subscriptions whose rows are locked. */
+  Future<Void> progress(SqlClient transaction, UUID merchantId, List<Progress> progress) {
+    if (progress.isEmpty()) {
       return Future.succeededFuture();
     }
-    Columns<NewPeriod> of = new Columns<>(periods);
-    Tuple parameters = Tuple.tuple();
-    parameters
-        .addValue(merchantId)
-        .addValue(of.uuids(p -> p.subscription().id()))
-        .addValue(periods.stream().map(p -> p.period().index()).toArray(Integer[]::new))
-        .addValue(of.uuids(p -> p.subscription().view().customerId()))
-        .addValue(of.uuids(p -> p.subscription().view().planId()))
-        .addValue(of.times(p -> p.period().start()))
-        .addValue(of.times(p -> p.period().end()))
-        .addValue(of.flags(p -> p.period().trial()))
-        .addValue(Sql.time(openedAt));
-    return transaction.preparedQuery(INSERT_PERIODS).execute(parameters).mapEmpty();
+    return transaction
+        .preparedQuery(PROGRESS)
+        .execute(
+            new Columns<>(progress)
+                .uuids(each -> each.after().id().uuid())
+                .texts(each -> each.after().view().status().wire())
+                .booleans(each -> each.after().view().isTrial())
+                .integers(each -> each.after().periodIndex())
+                .times(each -> each.after().dueAt())
+                .times(Progress::at)
+                .and(merchantId))
+        .mapEmpty();
   }
 
   public Future<Optional<Subscription>> find(SqlClient client, UUID merchantId, String id) {
@@ -238,31 +210,32 @@ public final class SubscriptionStore {
         .map(rows -> rows.iterator().next().getString("external_id"));
   }
 
+  /** These subscriptions of the merchant, by id. */
+  public Future<Map<Id, Subscription>> findAll(
+      SqlClient client, UUID merchantId, Collection<Id> ids) {
+    return client
+        .preparedQuery(FIND_ALL)
+        .execute(Tuple.of(merchantId).addValue(ids.stream().map(Id::uuid).toArray(UUID[]::new)))
+        .map(
+            rows -> {
+              Map<Id, Subscription> found = new HashMap<>();
+              for (Row row : rows) {
+                Subscription subscription = subscription(row, merchantId);
+                found.put(subscription.id(), subscription);
+              }
+              return found;
+            });
+  }
+
   /**
    * @param endDate exclusive; null takes it away
+   * @param dueAt when the clockwork must act next; null for never
    */
   public Future<Void> setEnd(
-      SqlClient transaction, UUID merchantId, Id id, Instant endDate, Instant now) {
+      SqlClient transaction, UUID merchantId, Id id, Instant endDate, Instant dueAt, Instant now) {
     return transaction
         .preparedQuery(SET_END)
-        .execute(Tuple.of(merchantId, id.uuid(), Sql.time(endDate), Sql.time(now)))
-        .mapEmpty();
-  }
-
-  /** Ends the period that is open at {@code end} there. */
-  public Future<Void> cutPeriod(SqlClient transaction, UUID merchantId, Id id, Instant end) {
-    return transaction
-        .preparedQuery(CUT_PERIOD)
-        .execute(Tuple.of(merchantId, id.uuid(), Sql.time(end)))
-        .mapEmpty();
-  }
-
-  /** Lets the period that was cut at {@code cut}, and the units of it, last until {@code end}. */
-  public Future<Void> extendPeriod(
-      SqlClient transaction, UUID merchantId, Id id, Instant cut, Instant end) {
-    return transaction
-        .preparedQuery(EXTEND_PERIOD)
-        .execute(Tuple.of(merchantId, id.uuid(), Sql.time(cut), Sql.time(end)))
+        .execute(Tuple.of(merchantId, id.uuid(), Sql.time(endDate), Sql.time(dueAt), Sql.time(now)))
         .mapEmpty();
   }
 
@@ -321,7 +294,8 @@ public final class SubscriptionStore {
             });
   }
 
-  static Subscription subscription(Row row, UUID merchantId) {
+  /** A row of {@link #COLUMNS}. */
+  public static Subscription subscription(Row row, UUID merchantId) {
     SubscriptionView view =
         new SubscriptionView(
             Sql.id(row, "id", IdKind.SUBSCRIPTION),
@@ -345,27 +319,14 @@ public final class SubscriptionStore {
             Sql.instant(row, "updated_at"),
             null);
     return new Subscription(
-        view, Sql.instant(row, "trial_end"), Sql.instant(row, "invoice_generation_start_date"));
+        view,
+        Sql.instant(row, "trial_end"),
+        Sql.instant(row, "invoice_generation_start_date"),
+        Sql.instant(row, "due_at"),
+        row.getInteger("period_index"));
   }
 
-  /** Turns rows into the arrays that unnest takes. */
-  private record Columns<T>(List<T> rows) {
-    UUID[] uuids(Function<T, Id> field) {
-      return rows.stream().map(row -> field.apply(row).uuid()).toArray(UUID[]::new);
-    }
-
-    String[] names(Function<T, WireName> field) {
-      return rows.stream()
-          .map(row -> field.apply(row) == null ? null : field.apply(row).wire())
-          .toArray(String[]::new);
-    }
-
-    OffsetDateTime[] times(Function<T, Instant> field) {
-      return rows.stream().map(row -> Sql.time(field.apply(row))).toArray(OffsetDateTime[]::new);
-    }
-
-    Boolean[] flags(Function<T, Boolean> field) {
-      return rows.stream().map(field).toArray(Boolean[]::new);
-    }
+  private static String wire(WireName value) {
+    return value == null ? null : value.wire();
   }
 }

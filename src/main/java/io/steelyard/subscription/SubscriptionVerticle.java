@@ -10,12 +10,12 @@ import io.steelyard.catalog.Detail;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
 import io.steelyard.db.StoreVerticle;
-import io.steelyard.domain.BillingPeriod;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.domain.WireName;
 import io.steelyard.merchant.MerchantClock;
+import io.steelyard.subscription.PeriodStore.EventsBefore;
 import io.steelyard.subscription.SubscriptionMessages.CancelSubscription;
 import io.steelyard.subscription.SubscriptionMessages.CreateSubscriptions;
 import io.steelyard.subscription.SubscriptionMessages.DeleteSubscription;
@@ -32,7 +32,6 @@ import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlClient;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Instant;
-import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -43,11 +42,16 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
   private final SubscriptionStore store = new SubscriptionStore();
   private final CatalogStore catalog = new CatalogStore();
   private final BulkCreation creation;
+  private final EndDates ends;
+  private final Boundaries boundaries;
 
-  public SubscriptionVerticle(Settings settings, Pools pools, MerchantClock clock) {
+  public SubscriptionVerticle(
+      Settings settings, Pools pools, MerchantClock clock, Boundaries boundaries) {
     super(Address.SUBSCRIPTION, settings, pools);
     this.clock = clock;
-    this.creation = new BulkCreation(clock);
+    this.boundaries = boundaries;
+    this.creation = new BulkCreation(clock, boundaries);
+    this.ends = new EndDates(catalog);
   }
 
   @Override
@@ -128,36 +132,37 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
       return over(found, "cancelled");
     }
     return switch (found.view().status()) {
-      case ACTIVE -> endWithPeriod(tx, call, found, now);
-      case DRAFT, PENDING_ACTIVATION ->
-          store
-              .setStatus(tx, call.merchantId(), found, SubscriptionStatus.DELETED, now)
-              .map(done -> found.view().with(SubscriptionStatus.DELETED, now));
+      case ACTIVE -> ends.endWithPeriod(tx, call, found, now);
+      case PENDING_ACTIVATION ->
+          found.view().startDate().isAfter(now)
+              ? deleteUpcoming(tx, call, found, now)
+              : start(tx, call, found).compose(active -> ends.endWithPeriod(tx, call, active, now));
+      case DRAFT -> deleteUpcoming(tx, call, found, now);
       case ENDED, DELETED -> over(found, "cancelled");
     };
   }
 
-  private Future<SubscriptionView> endWithPeriod(
+  private Future<SubscriptionView> deleteUpcoming(
       SqlConnection tx, Call call, Subscription found, Instant now) {
-    Instant own = found.view().endDate();
-    Instant periodEnd = currentPeriodEnd(found, now, call.merchant().zone());
-    if (own != null && !periodEnd.isBefore(own)) {
-      return Future.succeededFuture(found.view());
-    }
     return store
-        .setEnd(tx, call.merchantId(), found.id(), periodEnd, now)
-        .compose(done -> store.cutPeriod(tx, call.merchantId(), found.id(), periodEnd))
-        .map(done -> found.view().withEnd(periodEnd, now));
+        .setStatus(tx, call.merchantId(), found, SubscriptionStatus.DELETED, now)
+        .map(done -> found.view().with(SubscriptionStatus.DELETED, now));
   }
 
-  /** The one open period of a oneTime subscription has no end: cancelling it ends it now. */
-  private static Instant currentPeriodEnd(Subscription found, Instant now, ZoneId zone) {
-    Instant start = found.view().startDate();
-    BillingPeriod current = found.schedule(zone).containing(now.isBefore(start) ? start : now);
-    if (!current.end().equals(BillingPeriod.END_OF_TIME)) {
-      return current.end();
-    }
-    return now.isAfter(current.start()) ? now : current.start().plusMillis(1);
+  /** Its time has come, and the clockwork has not taken notice yet. */
+  private Future<Subscription> start(SqlConnection tx, Call call, Subscription found) {
+    Boundary first = Boundary.first(found, found.schedule(call.merchant().zone()).period(0));
+    return catalog
+        .planTerms(tx, call.merchantId(), List.of(found.view().planId().uuid()))
+        .compose(
+            plans ->
+                clock
+                    .read(tx, call)
+                    .compose(
+                        reading ->
+                            boundaries.pass(
+                                tx, call, reading, List.of(first), plans, EventsBefore.UNKNOWN)))
+        .map(outcome -> outcome.subscriptions().getFirst());
   }
 
   private Future<SubscriptionView> renew(SqlConnection tx, RenewSubscription renew, Call call) {
@@ -175,19 +180,7 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
     if (view.endDate() == null) {
       return Future.succeededFuture(view);
     }
-    return store
-        .setEnd(tx, call.merchantId(), found.id(), null, now)
-        .compose(done -> restorePeriod(tx, call, found))
-        .map(done -> view.withEnd(null, now));
-  }
-
-  /** An end date of the subscription's own has cut the period that it lies in. */
-  private Future<Void> restorePeriod(SqlConnection tx, Call call, Subscription found) {
-    Instant cut = found.view().endDate();
-    Instant end = found.schedule(call.merchant().zone()).containing(cut.minusMillis(1)).end();
-    return end.equals(cut)
-        ? Future.succeededFuture()
-        : store.extendPeriod(tx, call.merchantId(), found.id(), cut, end);
+    return ends.remove(tx, call, found, now);
   }
 
   /** Also one that has reached its end date before the billing run took notice. */

@@ -168,7 +168,7 @@ final class CounterStore {
         row.getUUID("billable_id"));
   }
 
-  private static UsageTotal total(Row row) {
+  static UsageTotal total(Row row) {
     return new UsageTotal(
         row.getLong("events"),
         row.getBigDecimal("sum"),

@@ -23,6 +23,7 @@ final class Folding {
   private final PlanCache plans;
   private final CounterStore counters = new CounterStore();
   private final DrawStore draws = new DrawStore();
+  private final LateUsageStore late = new LateUsageStore();
 
   Folding(PlanCache plans) {
     this.plans = plans;
@@ -91,7 +92,8 @@ final class Folding {
                                         save(
                                             transaction,
                                             new Fold(totals, unseen, wallets).fold(hits),
-                                            wallets))));
+                                            wallets))))
+        .compose(saved -> late.save(transaction, hits));
   }
 
   private Future<Void> save(SqlConnection transaction, List<Reading> readings, Wallets wallets) {

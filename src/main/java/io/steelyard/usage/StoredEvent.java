@@ -1,7 +1,9 @@
 package io.steelyard.usage;
 
+import io.steelyard.db.Sql;
 import io.steelyard.domain.EventFacts;
 import io.steelyard.json.Json;
+import io.vertx.sqlclient.Row;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.Map;
@@ -21,6 +23,18 @@ record StoredEvent(
       Comparator.comparing(StoredEvent::generatedAt)
           .thenComparing(event -> event.key().getMostSignificantBits(), Long::compareUnsigned)
           .thenComparing(event -> event.key().getLeastSignificantBits(), Long::compareUnsigned);
+
+  /** From the columns of a row of {@code event}. */
+  static StoredEvent of(Row row) {
+    return new StoredEvent(
+        row.getUUID("merchant_id"),
+        row.getUUID("key"),
+        row.getUUID("customer_id"),
+        Sql.instant(row, "generated_at"),
+        row.getString("name"),
+        row.getString("user_id"),
+        row.getString("data"));
+  }
 
   EventFacts facts() {
     return new EventFacts(name, userId, data == null ? Map.of() : Json.readMap(data));

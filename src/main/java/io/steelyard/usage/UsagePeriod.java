@@ -12,6 +12,7 @@ import java.util.UUID;
  * @param now the merchant's time
  * @param frozen whether that is the clock of a test merchant
  * @param subscriptionEnd null when none is set
+ * @param closed whether the boundary at its end was passed, so that what is counted now is late
  */
 record UsagePeriod(
     UUID merchantId,
@@ -28,7 +29,8 @@ record UsagePeriod(
     Instant now,
     boolean frozen,
     Instant subscriptionStart,
-    Instant subscriptionEnd) {
+    Instant subscriptionEnd,
+    boolean closed) {
   /** What counters, draws and claims hang on. */
   record Ref(UUID merchantId, UUID subscriptionId, int index) {}
 

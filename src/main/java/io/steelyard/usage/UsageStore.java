@@ -52,7 +52,9 @@ final class UsageStore {
       """
       SELECT p.merchant_id, p.subscription_id, p.period_index, p.customer_id, p.plan_id,
              p.period_start, p.period_end, p.ready_until, p.opened_at, s.billing_cadence, m.clock_now,
-             s.start_date, s.end_date
+             s.start_date, s.end_date,
+             coalesce(p.period_index < s.period_index, false)
+               OR s.status IN ('ended', 'deleted') AS closed
       FROM subscription_period p
       JOIN subscription s ON s.merchant_id = p.merchant_id AND s.id = p.subscription_id
       JOIN merchant m ON m.id = p.merchant_id
@@ -65,6 +67,12 @@ final class UsageStore {
             AND p.period_start <= $4 AND p.ready_until > $3
           """;
 
+  private static final String PERIOD =
+      PERIOD_COLUMNS
+          + "WHERE p.merchant_id = $1 AND p.subscription_id = $2 AND p.period_index = $3";
+
+  // What is read here of the subscription stays true until the customer's lock is held: no period
+  // is closed before it is ready.
   // NO KEY UPDATE, as the counters' foreign keys lock the same rows for their key.
   private static final String CLAIM_PERIODS =
       PERIOD_COLUMNS
@@ -146,8 +154,7 @@ final class UsageStore {
 
   /** The events of these batches that name a customer id. */
   Future<List<StoredEvent>> events(SqlConnection transaction, Collection<Batch.Ref> batches) {
-    return list(
-        transaction.preparedQuery(BATCH_EVENTS).execute(columns(batches)), UsageStore::event);
+    return list(transaction.preparedQuery(BATCH_EVENTS).execute(columns(batches)), StoredEvent::of);
   }
 
   private static Tuple columns(Collection<Batch.Ref> batches) {
@@ -166,6 +173,14 @@ final class UsageStore {
     parameters.addValue(merchantIds.toArray(UUID[]::new));
     parameters.addValue(Sql.time(first)).addValue(Sql.time(last));
     return list(transaction.preparedQuery(PERIODS_OF).execute(parameters), this::readyPart);
+  }
+
+  /** A period that must be there, with all the events in it. */
+  Future<UsagePeriod> period(SqlClient client, UsagePeriod.Ref ref) {
+    return client
+        .preparedQuery(PERIOD)
+        .execute(Tuple.of(ref.merchantId(), ref.subscriptionId(), ref.index()))
+        .map(rows -> wholePeriod(rows.iterator().next()));
   }
 
   /** Periods that earlier events may not be counted in yet, but those to be passed by; locked. */
@@ -199,7 +214,7 @@ final class UsageStore {
                     .times(UsagePeriod::countsFrom)
                     .times(UsagePeriod::countsUntil)
                     .and(Sql.time(afterTime), afterKey, afterMerchant, eventsMax)),
-        UsageStore::event);
+        StoredEvent::of);
   }
 
   Future<Void> markReady(SqlConnection transaction, List<UsagePeriod> periods) {
@@ -226,15 +241,8 @@ final class UsageStore {
         });
   }
 
-  private static StoredEvent event(Row row) {
-    return new StoredEvent(
-        row.getUUID("merchant_id"),
-        row.getUUID("key"),
-        row.getUUID("customer_id"),
-        Sql.instant(row, "generated_at"),
-        row.getString("name"),
-        row.getString("user_id"),
-        row.getString("data"));
+  private UsagePeriod wholePeriod(Row row) {
+    return period(row, Sql.instant(row, "period_start"), Sql.instant(row, "period_end"));
   }
 
   private UsagePeriod readyPart(Row row) {
@@ -262,6 +270,7 @@ final class UsageStore {
         clock.orSystem(clockNow),
         clockNow != null,
         Sql.instant(row, "start_date"),
-        Sql.instant(row, "end_date"));
+        Sql.instant(row, "end_date"),
+        row.getBoolean("closed"));
   }
 }

@@ -18,6 +18,12 @@
  * falls, first that shrinks and then units go back to the blocks drawn from last. Drawn units of a
  * price are always the sum of its draws, and a block's ledger always sums to what remains.
  *
+ * <p>A period is counted by the versions of prices and rules that were in force when it opened.
+ * Once it is <b>closed</b> its usage is on an invoice, and an event that is counted in it then is
+ * <b>late</b>: it is noted, with the period, for the invoice that will bill the difference. So the
+ * events behind a line can be told for ever: all that count in its period and were folded, without
+ * those that were late for its invoice. To <b>explain</b> a line is to list them.
+ *
  * <p>Not owned here: when periods open and close, what usage costs in money, who allocates and
  * expires blocks, and what an event's matching means, which is {@code domain.EventRules}.
  */

@@ -31,9 +31,9 @@ class FailingMerchantsIT {
     """
     INSERT INTO subscription (id, merchant_id, customer_id, plan_id, status, start_date, end_date,
       billing_cadence, currency, allow_customer_changes, auto_charge_invoice,
-      auto_sync_invoice, auto_send_invoice, is_trial, created_at, updated_at)
+      auto_sync_invoice, auto_send_invoice, is_trial, due_at, period_index, created_at, updated_at)
     SELECT gen_random_uuid(), m.id, c.id, p.id, 'active', '2001-01-01Z', '2001-02-01Z', 'monthly',
-           'USD', false, false, false, false, false, now(), now()
+           'USD', false, false, false, false, false, '2001-02-01Z', 0, now(), now()
     FROM merchant m, (SELECT id FROM customer LIMIT 1) c, (SELECT id FROM plan LIMIT 1) p
     WHERE m.name = 'failing'
     """

@@ -110,6 +110,11 @@ class CatalogValidationTest {
             "minimum"),
         arguments("amount: 1000", "amount: 0", "/plans/0/allocations/0/amount", "minimum"),
         arguments(
+            "amount: 1000",
+            "amount: 1000, rolloverMax: -0.1",
+            "/plans/0/allocations/0/rolloverMax",
+            "minimum"),
+        arguments(
             "customPricingUnit: credits",
             "customPricingUnit: points",
             "/plans/0/allocations/0/customPricingUnit",

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -275,6 +276,24 @@ class EventRulesTest {
             "lt",
             "lte",
             "in");
+  }
+
+  @Test
+  void theNamesOfMatchingEventsAreKnownWhenEveryAlternativeNamesThem() {
+    Condition one = new Condition("eventName", Rule.MATCHES, List.of("a"));
+    Condition several = new Condition("eventName", Rule.IN, List.of("b", "c"));
+    Condition user = new Condition("userId", Rule.MATCHES, List.of("a"));
+    Condition not = new Condition("eventName", Rule.NOT_MATCHES, List.of("a"));
+    Condition start = new Condition("eventName", Rule.STARTS_WITH, List.of("a"));
+
+    assertThat(counting(List.of(List.of(one))).eventNames()).contains(Set.of("a"));
+    assertThat(counting(List.of(List.of(user, one), List.of(several, not))).eventNames())
+        .contains(Set.of("a", "b", "c"));
+    assertThat(counting(List.of()).eventNames()).contains(Set.of());
+    assertThat(counting(List.of(List.of())).eventNames()).isEmpty();
+    assertThat(counting(List.of(List.of(one), List.of(user))).eventNames()).isEmpty();
+    assertThat(counting(List.of(List.of(not))).eventNames()).isEmpty();
+    assertThat(counting(List.of(List.of(start))).eventNames()).isEmpty();
   }
 
   private static boolean matches(Condition condition) {

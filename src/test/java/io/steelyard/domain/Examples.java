@@ -1,10 +1,12 @@
 package io.steelyard.domain;
 
+import io.steelyard.domain.BillableTerms.RulesVersion;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Terms to test with: prices that hold for ever unless a test says otherwise. */
@@ -124,6 +126,13 @@ final class Examples {
         until);
   }
 
+  /** A billable whose usage is the sum of what its events bring. */
+  private static BillableTerms summed(Id id) {
+    EventRules rules = new EventRules(List.of(), Calculation.SUM, "data.n");
+    return new BillableTerms(
+        id, "b", "B", "", "", List.of(new RulesVersion(rules, LONG_AGO, null)));
+  }
+
   static PlanTerms plan(boolean chargeUsageDuringTrial, PriceTerms... prices) {
     return new PlanTerms(
         id(IdKind.PLAN, 1),
@@ -137,6 +146,9 @@ final class Examples {
         chargeUsageDuringTrial,
         Stream.of(prices).toList(),
         List.of(),
-        Map.of());
+        Stream.of(prices)
+            .map(PriceTerms::billableId)
+            .filter(Objects::nonNull)
+            .collect(Collectors.toMap(each -> each, Examples::summed, (a, b) -> a)));
   }
 }

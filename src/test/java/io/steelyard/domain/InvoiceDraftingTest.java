@@ -15,11 +15,15 @@ import static io.steelyard.domain.Examples.tier;
 import static io.steelyard.domain.Examples.usage;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.domain.InvoiceBasis.Closed;
+import io.steelyard.domain.InvoiceBasis.Opened;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -127,8 +131,14 @@ class InvoiceDraftingTest {
     BillingPeriod endless = new BillingPeriod(0, START, BillingPeriod.END_OF_TIME, false);
 
     List<InvoiceLine> lines =
-        InvoiceDrafting.advanceLines(
-            plan(false, once), ONE_TIME, endless, endless.clippedTo(END), START);
+        InvoiceDrafting.lines(
+            new InvoiceBasis(
+                plan(false, once),
+                ONE_TIME,
+                false,
+                new Opened(endless, endless.clippedTo(END), START),
+                null,
+                List.of()));
 
     assertLine(lines.getFirst(), once, "Pro (oneTime)", "1", "99", "99", "99.00");
   }
@@ -232,7 +242,7 @@ class InvoiceDraftingTest {
     "2018-11-03T12:00:00Z, UPON_RECEIPT, America/Sao_Paulo, 2018-11-04T02:59:59.999Z",
   })
   void dueAtTheEndOfTheMerchantsDay(Instant issue, NetTerms terms, ZoneId zone, Instant due) {
-    assertThat(InvoiceDrafting.dueDate(issue, terms, zone)).isEqualTo(due);
+    assertThat(InvoiceDrafting.dueDate(issue, terms, false, zone)).isEqualTo(due);
   }
 
   @ParameterizedTest
@@ -250,15 +260,82 @@ class InvoiceDraftingTest {
     assertThat(InvoiceDrafting.finalStatus(decimal(total), gateway, environment)).isEqualTo(status);
   }
 
+  @Test
+  void chargedAutomaticallyItIsDueAtOnce() {
+    assertThat(InvoiceDrafting.dueDate(START, NetTerms.NET90, true, ZoneId.of("UTC")))
+        .isEqualTo(START);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    // usage now, billed before, adjustment
+    "1502.5, 3.00, 0.01", // 3.005 rounds to 3.01
+    "2000, 3.01, 0.99",
+    "500, 3.01, -2.01",
+  })
+  void anEarlierPeriodIsCorrectedByTheDifferenceOfRoundedAmounts(
+      String used, String billed, String adjustment) {
+    InvoiceLine line = rebill(CALLS, decimal(used), decimal(billed)).getFirst();
+
+    assertThat(line.kind()).isEqualTo(LineKind.ADJUSTMENT);
+    assertThat(line.periodIndex()).isEqualTo(3);
+    assertThat(line.start()).isEqualTo(START);
+    assertThat(line.end()).isEqualTo(END);
+    assertThat(line.quantity()).isEqualByComparingTo(used);
+    assertThat(line.amount()).isEqualTo(decimal(adjustment));
+  }
+
+  @Test
+  void whatWasBilledRightIsNotCorrected() {
+    assertThat(rebill(CALLS, decimal("1502.5"), decimal("3.01"))).isEmpty();
+  }
+
+  private static List<InvoiceLine> rebill(PriceTerms price, BigDecimal used, BigDecimal billed) {
+    return InvoiceDrafting.lines(
+        new InvoiceBasis(
+            plan(false, BASE, price),
+            MONTHLY,
+            false,
+            null,
+            null,
+            List.of(
+                new InvoiceBasis.Rebilled(
+                    new Opened(APRIL, APRIL, START),
+                    Map.of(price.billableId(), sum(used)),
+                    true,
+                    false,
+                    Map.of(price.id(), billed)))));
+  }
+
   private static List<InvoiceLine> advance(
       PlanTerms plan, BillingPeriod full, BillingPeriod clipped) {
-    return InvoiceDrafting.advanceLines(plan, MONTHLY, full, clipped, full.start());
+    return InvoiceDrafting.lines(
+        new InvoiceBasis(
+            plan,
+            MONTHLY,
+            plan.chargeUsageDuringTrial(),
+            new Opened(full, clipped, full.start()),
+            null,
+            List.of()));
   }
 
   private static List<InvoiceLine> arrears(
       PlanTerms plan, BillingPeriod period, boolean chargeUsage, Map<Id, BigDecimal> quantities) {
-    return InvoiceDrafting.arrearsLines(
-        plan, MONTHLY, period, period.start(), quantities, chargeUsage);
+    Map<Id, UsageTotal> usage = new HashMap<>();
+    quantities.forEach((billable, quantity) -> usage.put(billable, sum(quantity)));
+    return InvoiceDrafting.lines(
+        new InvoiceBasis(
+            plan,
+            MONTHLY,
+            chargeUsage,
+            null,
+            new Closed(period, period.start(), usage),
+            List.of()));
+  }
+
+  private static UsageTotal sum(BigDecimal quantity) {
+    return UsageTotal.NONE.plus(
+        new UsageTotal.Contribution(quantity, START, new UUID(0, 1), false));
   }
 
   private static void assertLine(

@@ -43,13 +43,14 @@ final class GatewayFixture {
     pools =
         new Pools(
             new Config.Database(
-                null, "data", 0, "none", 8, 2, 1, 1, 64, 2000, 5000, 5000, 2000, 10_000, 256),
+                null, "data", 0, "none", 8, 2, 1, 1, 1, 64, 2000, 5000, 5000, 2000, 10_000, 256),
             endpoint);
     pool = pools.api(vertx);
   }
 
   static Config config() {
     return new Config(
+        null,
         null,
         null,
         null,

@@ -37,6 +37,7 @@ class AuthenticationIT {
           "externalId", "x",
           "customPricingUnitId", "x",
           "invoiceId", "x",
+          "lineItemId", "x",
           "keyId", "x",
           "gateway", "CardGateway",
           "sessionId", "x",

@@ -47,6 +47,12 @@ record Tenant(
         .at("results.0.id");
   }
 
+  String lineItemId() {
+    return merchant
+        .get("/external/invoices/" + invoiceId() + "/with-line-items")
+        .at("invoiceLineItems.0.id");
+  }
+
   /** A good value for every parameter of every path. */
   Map<String, String> parameters(Operation operation) {
     String id =
@@ -59,7 +65,9 @@ record Tenant(
         "customPricingUnitId",
         unit,
         "invoiceId",
-        invoiceId());
+        invoiceId(),
+        "lineItemId",
+        lineItemId());
   }
 
   Object body(Operation operation) {

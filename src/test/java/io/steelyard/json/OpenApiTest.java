@@ -26,6 +26,7 @@ import io.steelyard.gateway.GatewayMessages;
 import io.steelyard.invoice.InvoiceMessages;
 import io.steelyard.merchant.MerchantMessages;
 import io.steelyard.subscription.SubscriptionMessages;
+import io.steelyard.usage.ExplainMessages;
 import io.steelyard.usage.UsageMessages;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
@@ -135,6 +136,7 @@ class OpenApiTest {
             "post /external/subscriptions/{id}/renew",
             "delete /external/subscriptions/{id}",
             "get /external/invoices/{invoiceId}/with-line-items",
+            "get /external/invoices/{invoiceId}/line-items/{lineItemId}/events",
             "post /external/event/",
             "post /external/event");
   }
@@ -373,6 +375,8 @@ class OpenApiTest {
         view("LineItemDetails", InvoiceMessages.LineDetails.class),
         view("LineItemPrice", InvoiceMessages.LinePrice.class),
         view("LineItemBillable", InvoiceMessages.LineBillable.class),
+        view("LineItemEvent", ExplainMessages.LineEvent.class),
+        view("LineItemEventPage", ExplainMessages.LineEventPage.class),
         view("Transaction", CreditMessages.TransactionView.class),
         view("TransactionBillable", CreditMessages.BillableRef.class),
         view("AllocationBlock", CreditMessages.BlockRef.class),

@@ -125,6 +125,24 @@ class CatalogIT {
   }
 
   @Test
+  void whatRollsOverIsExportedAndChangingItMakesANewAllocation() {
+    Merchant merchant = app.merchant("test", Merchant.CATALOG);
+    String allocation = "amount: 1000, billingCadence: monthly";
+    assertThat(export(merchant, JSON).<Map<String, Object>>at("plans.0.allocations.0"))
+        .doesNotContainKey("rolloverMax");
+    String document = changed(allocation, allocation + ", rolloverMax: 200.5");
+
+    assertThat(changes(put(merchant, YAML, document)))
+        .containsExactly("replaced allocation pro/credits");
+
+    Answer exported = export(merchant, JSON);
+    assertThat(exported.<BigDecimal>at("plans.0.allocations.0.rolloverMax"))
+        .isEqualByComparingTo("200.5");
+    assertThat(changes(put(merchant, JSON, exported.text()))).isEmpty();
+    assertThat(changes(put(merchant, YAML, export(merchant, YAML).text()))).isEmpty();
+  }
+
+  @Test
   void aMerchantWithoutACatalogueExportsOneThatCanBeApplied() {
     Merchant merchant = app.merchant("test", null);
 

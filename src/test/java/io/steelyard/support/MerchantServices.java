@@ -45,7 +45,7 @@ public final class MerchantServices implements AutoCloseable {
     Pools pools =
         new Pools(
             new Config.Database(
-                null, "unused", 0, "none", 8, 2, 1, 1, 64, 5000, 5000, 5000, 5000, 10_000, 256),
+                null, "unused", 0, "none", 8, 2, 1, 1, 1, 64, 5000, 5000, 5000, 5000, 10_000, 256),
             database);
     MerchantClock clock = new MerchantClock(Clock.systemUTC());
     ServiceVerticle.Settings settings =

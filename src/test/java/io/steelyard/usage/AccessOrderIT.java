@@ -4,7 +4,10 @@ import static io.steelyard.usage.UsageFixture.APRIL;
 import static io.steelyard.usage.UsageFixture.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.subscription.DueStore;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.IdKind;
+import io.steelyard.subscription.AccessStore;
+import io.steelyard.subscription.AccessStore.Changed;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Pool;
 import java.sql.Connection;
@@ -32,8 +35,6 @@ class AccessOrderIT {
     try (UsageFixture usage = new UsageFixture()) {
       UUID customer = usage.customer(usage.merchant);
       UUID subscription = usage.subscription(customer, usage.plan());
-      usage.execute(
-          "UPDATE subscription SET end_date = '%s' WHERE id = '%s'".formatted(APRIL, subscription));
       List<UUID> billables =
           Stream.of(usage.billable("sum", "a"), usage.billable("sum", "b"))
               .sorted((a, b) -> a.toString().compareTo(b.toString()))
@@ -42,13 +43,16 @@ class AccessOrderIT {
           .reversed() // stored against the order of their keys
           .forEach(billable -> access(usage, customer, subscription, billable));
       Pool pool = usage.pools.api(usage.vertx);
-      Future<Long> ended;
+      Future<Void> ended;
       try (Connection fold =
           DriverManager.getConnection(
               usage.endpoint.jdbcUrl(), usage.endpoint.user(), usage.endpoint.password())) {
         fold.setAutoCommit(false);
         fold.createStatement().execute(LOCK.formatted(subscription, billables.getFirst()));
-        ended = new DueStore().endDue(pool, usage.merchant, APRIL, 10);
+        Id id = new Id(IdKind.SUBSCRIPTION, subscription);
+        ended =
+            pool.withTransaction(
+                tx -> new AccessStore().close(tx, usage.merchant, List.of(new Changed(id, APRIL))));
         usage.awaitTrue(WAITS);
         fold.createStatement().execute(LOCK.formatted(subscription, billables.getLast()));
         // a new billable's row brings its foreign key to the subscription that is being ended
@@ -57,7 +61,7 @@ class AccessOrderIT {
         fold.commit();
       }
 
-      assertThat(await(ended.eventually(pool::close))).isEqualTo(1);
+      await(ended.eventually(pool::close));
       assertThat(usage.number("SELECT count(*) FROM billable_access WHERE NOT access"))
           .isEqualByComparingTo("2");
     }

@@ -21,6 +21,7 @@ import io.steelyard.domain.Environment;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.merchant.MerchantClock;
+import io.steelyard.subscription.Boundaries;
 import io.steelyard.support.SilencedDatabase;
 import io.steelyard.usage.UsageMessages.Ingested;
 import io.vertx.core.Future;
@@ -36,7 +37,7 @@ import org.junit.jupiter.api.Test;
 /** A database that says nothing any more, not even that it is gone. */
 class SilentDatabaseIT {
   private static final Config.Database IMPATIENT =
-      new Config.Database(null, "", 0, "none", 8, 2, 8, 4, 256, 200, 200, 200, 200, 10_000, 256);
+      new Config.Database(null, "", 0, "none", 8, 2, 8, 4, 2, 256, 200, 200, 200, 200, 10_000, 256);
   private static final long CALL_MS = 9000;
 
   private static UsageFixture usage;
@@ -56,7 +57,12 @@ class SilentDatabaseIT {
         usage.vertx.deployVerticle(new UsageVerticle(settings, pools, clock, UsageFixture.INGEST)));
     await(
         usage.vertx.deployVerticle(
-            new BillingVerticle(settings, pools, clock, new Config.Billing(50, 10, 0))));
+            new BillingVerticle(
+                settings,
+                pools,
+                clock,
+                new Config.Billing(50, 10, 2, 200, 0),
+                new Boundaries(clock, 0))));
   }
 
   @AfterAll
@@ -85,8 +91,8 @@ class SilentDatabaseIT {
 
   @Test
   void itsRequestsFailInTimeAndTheirPlacesAreFreeAgain() {
-    await(ingest());
     await(bus.ask(new BillingMessages.RunDueWork(), call()));
+    await(ingest());
 
     database.silence();
     Future<BillingMessages.DueWorkDone> dueWork = bus.ask(new BillingMessages.RunDueWork(), call());
@@ -96,6 +102,7 @@ class SilentDatabaseIT {
 
     database.wake();
     assertThat(await(ingest())).isEqualTo(new Ingested(1, 0));
+    usage.execute("DELETE FROM event_batch"); // nobody folds here, and due work waits for the fold
     await(bus.ask(new BillingMessages.RunDueWork(), call()));
   }
 

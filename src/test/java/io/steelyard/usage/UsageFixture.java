@@ -45,7 +45,7 @@ final class UsageFixture implements AutoCloseable {
   static final Config.Ingest INGEST = new Config.Ingest(100, 1 << 20, 2, 50_000, 1 << 26);
   static final Config.Database DATABASE =
       new Config.Database(
-          null, "", 0, "none", 4, 2, 4, 4, 256, 2000, 5000, 5000, 2000, 10_000, 256);
+          null, "", 0, "none", 4, 2, 4, 4, 2, 256, 2000, 5000, 5000, 2000, 10_000, 256);
   private static final long WAIT_S = 10;
 
   final Endpoint endpoint;

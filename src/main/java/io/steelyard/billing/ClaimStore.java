@@ -1,0 +1,113 @@
+package io.steelyard.billing;
+
+import io.steelyard.billing.DueJob.Claim;
+import io.steelyard.db.Sql;
+import io.steelyard.subscription.Subscription;
+import io.steelyard.subscription.SubscriptionStore;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.RowSet;
+import io.vertx.sqlclient.SqlConnection;
+import io.vertx.sqlclient.Tuple;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * Claims due work. SKIP LOCKED, so that any number of nodes may do it at once; NO KEY UPDATE, since
+ * the fold's rows need these rows' keys.
+ */
+final class ClaimStore {
+  // A border is passed only when the period before it has been brought up to date.
+  private static final String DUE_SUBSCRIPTIONS =
+      """
+      SELECT s.id
+        FROM subscription s
+       WHERE s.merchant_id = $1 AND s.due_at <= $2 AND s.parked_at IS NULL
+         AND ($4::uuid[] IS NULL OR s.id = ANY ($4))
+         AND NOT EXISTS (
+           SELECT FROM subscription_period p
+            WHERE p.merchant_id = s.merchant_id AND p.subscription_id = s.id
+              AND p.period_index = s.period_index AND p.ready_until < p.period_end)
+       ORDER BY s.due_at, s.id LIMIT $3
+         FOR NO KEY UPDATE OF s SKIP LOCKED
+      """;
+
+  private static final String SUBSCRIPTIONS =
+      "SELECT "
+          + SubscriptionStore.COLUMNS
+          + """
+             FROM subscription
+            WHERE merchant_id = $1 AND id = ANY ($2::uuid[])
+            ORDER BY due_at, id
+            """;
+
+  private static final String DUE_INVOICES =
+      """
+      SELECT i.id
+        FROM invoice i
+        JOIN subscription s ON s.merchant_id = i.merchant_id AND s.id = i.subscription_id
+       WHERE i.merchant_id = $1 AND i.status = 'pending' AND i.finalise_at <= $2
+         AND s.parked_at IS NULL
+         AND ($4::uuid[] IS NULL OR i.id = ANY ($4))
+       ORDER BY i.finalise_at, i.boundary_index, i.id LIMIT $3
+         FOR NO KEY UPDATE OF i SKIP LOCKED
+      """;
+
+  private static final String CORRECTABLE_SUBSCRIPTIONS =
+      """
+      SELECT s.id
+        FROM subscription s
+       WHERE s.merchant_id = $1 AND s.status IN ('ended', 'deleted') AND s.parked_at IS NULL
+         AND s.id IN (SELECT subscription_id FROM rebill WHERE merchant_id = $1 AND since <= $3)
+         AND EXISTS (%s)
+         AND ($4::uuid[] IS NULL OR s.id = ANY ($4))
+       ORDER BY s.id LIMIT $2
+         FOR NO KEY UPDATE OF s SKIP LOCKED
+      """
+          .formatted(DueStore.CORRECTABLE);
+
+  /** Subscriptions of which a period, or units within it, are due; the longest waiting first. */
+  Future<List<UUID>> dueSubscriptions(SqlConnection tx, UUID merchantId, Instant now, Claim claim) {
+    return tx.preparedQuery(DUE_SUBSCRIPTIONS)
+        .execute(Tuple.of(merchantId, Sql.time(now), claim.max()).addValue(claim.ids()))
+        .map(ClaimStore::ids);
+  }
+
+  /** What was claimed, by when it was due. */
+  Future<List<Subscription>> subscriptions(SqlConnection tx, UUID merchantId, List<UUID> ids) {
+    return tx.preparedQuery(SUBSCRIPTIONS)
+        .execute(Tuple.of(merchantId).addValue(ids.toArray(UUID[]::new)))
+        .map(
+            rows -> {
+              List<Subscription> claimed = new ArrayList<>(rows.size());
+              rows.forEach(row -> claimed.add(SubscriptionStore.subscription(row, merchantId)));
+              return claimed;
+            });
+  }
+
+  /** Pending invoices whose grace is over, in the order of their boundaries. */
+  Future<List<UUID>> dueInvoices(SqlConnection tx, UUID merchantId, Instant now, Claim claim) {
+    return tx.preparedQuery(DUE_INVOICES)
+        .execute(Tuple.of(merchantId, Sql.time(now), claim.max()).addValue(claim.ids()))
+        .map(ClaimStore::ids);
+  }
+
+  /**
+   * Subscriptions without further boundaries that have something to correct.
+   *
+   * @param since known for that long
+   */
+  Future<List<UUID>> correctable(SqlConnection tx, UUID merchantId, Instant since, Claim claim) {
+    return tx.preparedQuery(CORRECTABLE_SUBSCRIPTIONS)
+        .execute(Tuple.of(merchantId, claim.max(), Sql.time(since)).addValue(claim.ids()))
+        .map(ClaimStore::ids);
+  }
+
+  private static List<UUID> ids(RowSet<Row> rows) {
+    List<UUID> ids = new ArrayList<>(rows.size());
+    rows.forEach(row -> ids.add(row.getUUID("id")));
+    return ids;
+  }
+}

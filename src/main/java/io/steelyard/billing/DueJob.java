@@ -1,0 +1,51 @@
+package io.steelyard.billing;
+
+import io.vertx.core.Future;
+import io.vertx.sqlclient.SqlConnection;
+import java.util.List;
+import java.util.UUID;
+
+/** One kind of due work, done in transactions of limited size by however many at once. */
+interface DueJob {
+  /**
+   * What to claim.
+   *
+   * @param max how much at most
+   * @param only of these; null for any
+   */
+  record Claim(int max, List<UUID> only) {
+    UUID[] ids() {
+      return only == null ? null : only.toArray(UUID[]::new);
+    }
+  }
+
+  /**
+   * What a transaction did.
+   *
+   * @param done how many of what was claimed
+   * @param finalised invoices that became final
+   * @param behind opened periods that a backfill must bring up to date
+   */
+  record Work(int done, int started, int ended, int finalised, int behind) {
+    static final Work NONE = of(0);
+
+    static Work of(int done) {
+      return new Work(done, 0, 0, 0, 0);
+    }
+
+    Work plus(Work other) {
+      return new Work(
+          done + other.done,
+          started + other.started,
+          ended + other.ended,
+          finalised + other.finalised,
+          behind + other.behind);
+    }
+  }
+
+  /** Locks what is due and nobody else works on. */
+  Future<List<UUID>> claim(SqlConnection tx, Attempt attempt, Claim claim);
+
+  /** Does what was claimed, in the same transaction. */
+  Future<Work> work(SqlConnection tx, Attempt attempt, List<UUID> claimed);
+}

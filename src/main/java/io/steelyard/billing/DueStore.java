@@ -1,0 +1,183 @@
+package io.steelyard.billing;
+
+import io.steelyard.bus.Call;
+import io.steelyard.db.Sql;
+import io.steelyard.domain.Environment;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.IdKind;
+import io.steelyard.domain.WireName;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.SqlClient;
+import io.vertx.sqlclient.Tuple;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+
+/** What the passing of time demands, and of whom. */
+final class DueStore {
+  // A period of an ended subscription whose own invoice is on its way is corrected there.
+  static final String CORRECTABLE =
+      """
+      SELECT FROM rebill r
+       WHERE r.merchant_id = s.merchant_id AND r.subscription_id = s.id AND r.since <= $3
+         AND NOT EXISTS (
+           SELECT FROM invoice i
+            WHERE i.merchant_id = r.merchant_id AND i.subscription_id = r.subscription_id
+              AND i.boundary_index = r.period_index + 1 AND i.status IN ('pending', 'paused'))
+      """;
+
+  private static final String ANY_DUE =
+      """
+      SELECT EXISTS (SELECT FROM subscription
+                      WHERE merchant_id = $1 AND due_at <= $2 AND parked_at IS NULL)
+          OR EXISTS (SELECT FROM invoice
+                      WHERE merchant_id = $1 AND status = 'pending' AND finalise_at <= $2)
+          OR EXISTS (SELECT FROM invoice
+                      WHERE merchant_id = $1 AND status = 'issued' AND due_date < $2)
+          OR EXISTS (SELECT FROM allocation_block
+                      WHERE merchant_id = $1 AND remaining > 0 AND expires_at <= $3)
+          OR EXISTS (SELECT FROM subscription s
+                      WHERE s.merchant_id = $1 AND s.status IN ('ended', 'deleted')
+                        AND s.parked_at IS NULL
+                        AND s.id IN (SELECT subscription_id FROM rebill WHERE merchant_id = $1)
+                        AND EXISTS (%s))
+          AS due
+      """
+          .formatted(CORRECTABLE);
+
+  // Those that wait longest first, measured by their own clocks, so that every one has its turn.
+  private static final String DUE_MERCHANTS =
+      """
+      SELECT m.id, m.environment, m.timezone
+        FROM merchant m
+       CROSS JOIN LATERAL (
+         SELECT least((SELECT min(due_at) FROM subscription
+                        WHERE merchant_id = m.id AND parked_at IS NULL AND due_at IS NOT NULL),
+                      (SELECT min(finalise_at) FROM invoice
+                        WHERE merchant_id = m.id AND status = 'pending'),
+                      (SELECT min(due_date) FROM invoice
+                        WHERE merchant_id = m.id AND status = 'issued') + interval '1 ms',
+                      (SELECT min(expires_at) FROM allocation_block
+                        WHERE merchant_id = m.id AND remaining > 0 AND expires_at IS NOT NULL)
+                        + $4 * interval '1 ms',
+                      (SELECT min(r.since) FROM rebill r
+                         JOIN subscription s
+                           ON s.merchant_id = r.merchant_id AND s.id = r.subscription_id
+                        WHERE r.merchant_id = m.id AND s.status IN ('ended', 'deleted')
+                          AND s.parked_at IS NULL)
+                        + $4 * interval '1 ms') AS since) due
+       WHERE due.since <= coalesce(m.clock_now, $1) AND m.id <> ALL ($3::uuid[])
+       ORDER BY coalesce(m.clock_now, $1) - due.since DESC, m.id
+       LIMIT $2
+      """;
+
+  private static final String IS_FOLDED =
+      """
+      SELECT NOT EXISTS (SELECT FROM event_batch WHERE merchant_id = $1 AND stored_at < $2) AS folded
+      """;
+
+  private static final String LAST_BOUNDARIES =
+      """
+      SELECT s.id, greatest(coalesce(s.period_index, 0) + 1,
+                            (SELECT max(i.boundary_index) FROM invoice i
+                              WHERE i.merchant_id = $1 AND i.subscription_id = s.id)) AS last,
+             (SELECT max(r.since) FROM rebill r
+               WHERE r.merchant_id = $1 AND r.subscription_id = s.id) AS since
+        FROM subscription s
+       WHERE s.merchant_id = $1 AND s.id = ANY ($2::uuid[])
+      """;
+
+  /**
+   * The last boundary of a subscription that has or could have had an invoice.
+   *
+   * @param since when it was last known that something is to be corrected
+   */
+  record LastBoundary(Id subscriptionId, int index, Instant since) {}
+
+  private final long graceMs;
+
+  /**
+   * @param graceMs how long after their expiry units may still be drawn, and how long late usage of
+   *     an ended subscription waits for more
+   */
+  DueStore(long graceMs) {
+    this.graceMs = graceMs;
+  }
+
+  /** When the grace of what happened then is over. */
+  Instant afterGrace(Instant since) {
+    return since.plusMillis(graceMs);
+  }
+
+  /** By when something must have happened for its grace to be over. */
+  Instant graceOver(Instant now) {
+    return now.minusMillis(graceMs);
+  }
+
+  /** Merchants by whose clocks something should have been done, but {@code passBy}. */
+  Future<List<Call.Merchant>> dueMerchants(
+      SqlClient client, Instant now, int max, Set<UUID> passBy) {
+    return client
+        .preparedQuery(DUE_MERCHANTS)
+        .execute(
+            Tuple.of(Sql.time(now), max)
+                .addValue(passBy.toArray(UUID[]::new))
+                .addValue((double) graceMs))
+        .map(
+            rows -> {
+              List<Call.Merchant> due = new ArrayList<>();
+              rows.forEach(
+                  row ->
+                      due.add(
+                          new Call.Merchant(
+                              Sql.id(row, "id", IdKind.MERCHANT),
+                              WireName.parse(Environment.class, row.getString("environment")),
+                              ZoneId.of(row.getString("timezone")))));
+              return due;
+            });
+  }
+
+  /** Whether any work of the merchant's is due by {@code now}. */
+  Future<Boolean> isAnyDue(SqlClient client, UUID merchantId, Instant now) {
+    return client
+        .preparedQuery(ANY_DUE)
+        .execute(Tuple.of(merchantId, Sql.time(now), Sql.time(graceOver(now))))
+        .map(rows -> rows.iterator().next().getBoolean("due"));
+  }
+
+  /**
+   * Whether every event of the merchant's that was accepted before has been counted.
+   *
+   * @param acceptedBefore by the system's time
+   */
+  Future<Boolean> isFolded(SqlClient client, UUID merchantId, Instant acceptedBefore) {
+    return client
+        .preparedQuery(IS_FOLDED)
+        .execute(Tuple.of(merchantId, Sql.time(acceptedBefore)))
+        .map(rows -> rows.iterator().next().getBoolean("folded"));
+  }
+
+  Future<List<LastBoundary>> lastBoundaries(
+      SqlClient client, UUID merchantId, List<Id> subscriptions) {
+    return client
+        .preparedQuery(LAST_BOUNDARIES)
+        .execute(
+            Tuple.of(merchantId)
+                .addValue(subscriptions.stream().map(Id::uuid).toArray(UUID[]::new)))
+        .map(
+            rows -> {
+              List<LastBoundary> last = new ArrayList<>();
+              rows.forEach(
+                  row ->
+                      last.add(
+                          new LastBoundary(
+                              Sql.id(row, "id", IdKind.SUBSCRIPTION),
+                              row.getInteger("last"),
+                              Sql.instant(row, "since"))));
+              return last;
+            });
+  }
+}

@@ -1,0 +1,253 @@
+package io.steelyard.billing;
+
+import io.steelyard.billing.DueJob.Claim;
+import io.steelyard.billing.DueJob.Work;
+import io.steelyard.bus.Address;
+import io.steelyard.bus.Call;
+import io.steelyard.bus.Failure;
+import io.steelyard.bus.FailureException;
+import io.steelyard.config.Config;
+import io.steelyard.credit.ExpiryStore;
+import io.steelyard.db.Pools;
+import io.steelyard.db.SqlFailures;
+import io.steelyard.merchant.MerchantClock;
+import io.steelyard.subscription.Boundaries;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.pgclient.PgException;
+import io.vertx.sqlclient.Pool;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Does the due work of one merchant, in transactions of limited size and several at once, until
+ * nothing is left to do. What cannot be done is set aside.
+ */
+final class MerchantRun {
+  static final String STILL_WORKING = "still_working";
+  private static final Logger LOG = LoggerFactory.getLogger(MerchantRun.class);
+  private static final long ELSEWHERE_MS = 10;
+  private static final String QUERY_CANCELED = "57014";
+  // So many statements of one transaction may be as slow as a statement can be.
+  private static final int SLOW_STATEMENTS_MAX = 3;
+
+  private final Vertx vertx;
+  private final Pools pools;
+  private final Pool pool;
+  private final MerchantClock clock;
+  private final Config.Billing config;
+  private final BillingMetrics metrics;
+  private final DueStore due;
+  private final Parking parking = new Parking();
+  private final ExpiryStore expiry = new ExpiryStore();
+  private final DueJob boundaryJob;
+  private final DueJob finalisationJob;
+  private final DueJob correctionJob;
+
+  MerchantRun(
+      Vertx vertx,
+      Pools pools,
+      Pool pool,
+      MerchantClock clock,
+      Config.Billing config,
+      BillingMetrics metrics,
+      Boundaries boundaries) {
+    this.vertx = vertx;
+    this.pools = pools;
+    this.pool = pool;
+    this.clock = clock;
+    this.config = config;
+    this.metrics = metrics;
+    this.due = new DueStore(config.usageGraceMs());
+    this.boundaryJob = new BoundaryJob(boundaries);
+    this.finalisationJob = new FinalisationJob();
+    this.correctionJob = new CorrectionJob(due, boundaries);
+  }
+
+  /** Works until nothing can be done; how much was. Fails when the call's time is up. */
+  Future<Long> run(Call call) {
+    Instant acceptedBefore = clock.systemNow();
+    return limited(1, clock.read(pool, call))
+        .compose(reading -> folded(call, reading, acceptedBefore))
+        .compose(attempt -> rounds(attempt, 0));
+  }
+
+  /**
+   * A clock that was set means that time passed at once: everything accepted before then comes
+   * first. For others, what waits for the fold is done in a later run.
+   */
+  private Future<Attempt> folded(Call call, MerchantClock.Reading reading, Instant acceptedBefore) {
+    return limited(1, due.isFolded(pool, call.merchantId(), acceptedBefore))
+        .compose(
+            folded -> {
+              if (folded || !reading.frozen()) {
+                return Future.succeededFuture(new Attempt(call, reading, folded));
+              }
+              return call.expired()
+                  ? stillWorking()
+                  : pause().compose(paused -> folded(call, reading, acceptedBefore));
+            });
+  }
+
+  private Future<Long> rounds(Attempt attempt, long before) {
+    return lanes(attempt)
+        .compose(
+            done -> done == 0 ? Future.succeededFuture(before) : rounds(attempt, before + done));
+  }
+
+  private Future<Long> lanes(Attempt attempt) {
+    List<Future<Long>> lanes = new ArrayList<>();
+    for (int i = 0; i < config.lanes(); i++) {
+      lanes.add(lane(attempt));
+    }
+    return Future.join(lanes).map(done -> lanes.stream().mapToLong(lane -> lane.result()).sum());
+  }
+
+  private Future<Long> lane(Attempt attempt) {
+    return repeat(boundaryJob, attempt, 0)
+        .compose(done -> repeat(finalisationJob, attempt, done))
+        .compose(done -> repeat(correctionJob, attempt, done))
+        .compose(done -> expire(attempt, done));
+  }
+
+  private Future<Long> repeat(DueJob job, Attempt attempt, long before) {
+    if (attempt.call().expired()) {
+      return stillWorking();
+    }
+    return transaction(job, attempt, new Claim(config.claimMax(), null))
+        .compose(
+            work ->
+                work.done() == 0
+                    ? Future.succeededFuture(before)
+                    : repeat(job, attempt, before + work.done()));
+  }
+
+  private Future<Work> transaction(DueJob job, Attempt attempt, Claim claim) {
+    List<UUID> claimed = new ArrayList<>();
+    Future<Work> transaction =
+        pool.withTransaction(
+            tx ->
+                job.claim(tx, attempt, claim)
+                    .compose(
+                        ids -> {
+                          claimed.addAll(ids);
+                          return ids.isEmpty()
+                              ? Future.succeededFuture(Work.NONE)
+                              : job.work(tx, attempt, ids);
+                        }));
+    return limited(SLOW_STATEMENTS_MAX, transaction)
+        .onSuccess(this::committed)
+        .recover(
+            error ->
+                isOfTheMoment(error) || claimed.isEmpty()
+                    ? Future.failedFuture(error)
+                    : isolate(job, attempt, claimed, error));
+  }
+
+  private void committed(Work work) {
+    metrics.did(work);
+    if (work.behind() > 0) {
+      vertx.eventBus().send(Address.EVENTS_STORED, ""); // the backfill is the fold's
+    }
+  }
+
+  /** One of them cannot be done: finds which, and does the others. */
+  private Future<Work> isolate(DueJob job, Attempt attempt, List<UUID> claimed, Throwable error) {
+    if (claimed.size() == 1) {
+      return setAside(job, attempt, claimed.getFirst(), error).map(Work.of(1));
+    }
+    int half = claimed.size() / 2;
+    return transaction(job, attempt, new Claim(half, List.copyOf(claimed.subList(0, half))))
+        .compose(
+            first ->
+                transaction(
+                        job,
+                        attempt,
+                        new Claim(
+                            claimed.size() - half,
+                            List.copyOf(claimed.subList(half, claimed.size()))))
+                    .map(first::plus));
+  }
+
+  private Future<Void> setAside(DueJob job, Attempt attempt, UUID id, Throwable error) {
+    String reason = error.getClass().getSimpleName() + ": " + error.getMessage();
+    Future<Void> parked =
+        pool.withTransaction(
+            tx ->
+                job == finalisationJob
+                    ? parking.pause(tx, attempt.call(), attempt.clock(), id, reason)
+                    : parking.park(tx, attempt.call(), attempt.clock(), id, reason));
+    return limited(SLOW_STATEMENTS_MAX, parked)
+        .onSuccess(
+            done -> {
+              metrics.parked();
+              LOG.error(
+                  "{}: an invoice cannot be made; the subscription is parked. The fault is at {} {}",
+                  attempt.call().merchant().id(),
+                  job == finalisationJob ? "invoice" : "subscription",
+                  id,
+                  error);
+            });
+  }
+
+  private Future<Long> expire(Attempt attempt, long before) {
+    Instant now = attempt.clock().now();
+    Future<Integer> transaction =
+        pool.withTransaction(
+            tx ->
+                expiry.expire(
+                    tx, attempt.call().merchantId(), due.graceOver(now), now, config.claimMax()));
+    return limited(SLOW_STATEMENTS_MAX, transaction)
+        .onSuccess(metrics::expired)
+        .compose(
+            count -> count == 0 ? Future.succeededFuture(before) : expire(attempt, before + count));
+  }
+
+  /** As {@link #run}, and then waits for what others work on, or what waits for the fold. */
+  Future<Long> runUntilNothingIsDue(Call call, long before) {
+    return run(call)
+        .compose(
+            count ->
+                limited(1, clock.now(pool, call))
+                    .compose(now -> limited(1, due.isAnyDue(pool, call.merchantId(), now)))
+                    .compose(
+                        left ->
+                            left
+                                ? pause()
+                                    .compose(paused -> runUntilNothingIsDue(call, before + count))
+                                : Future.succeededFuture(before + count)));
+  }
+
+  private <T> Future<T> stillWorking() {
+    return FailureException.failed(
+        new Failure.Unavailable(
+            STILL_WORKING, "Due work is still being done. Ask again to wait for it.", 1));
+  }
+
+  private Future<Void> pause() {
+    Promise<Void> promise = Promise.promise();
+    vertx.setTimer(ELSEWHERE_MS, timer -> promise.complete());
+    return promise.future();
+  }
+
+  /** Ends the wait for a database that has fallen silent; its answer, if any, comes to nobody. */
+  private <T> Future<T> limited(int slowStatements, Future<T> answer) {
+    return answer.timeout(
+        pools.patienceMs(slowStatements, config.statementTimeoutMs()), TimeUnit.MILLISECONDS);
+  }
+
+  /** Not a fault of what was claimed; a statement that takes too long is one. */
+  private static boolean isOfTheMoment(Throwable error) {
+    if (error instanceof PgException pg && QUERY_CANCELED.equals(pg.getSqlState())) {
+      return false;
+    }
+    Failure failure = SqlFailures.of(error);
+    return failure instanceof Failure.Unavailable || failure instanceof Failure.Overloaded;
+  }
+}

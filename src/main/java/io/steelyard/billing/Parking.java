@@ -1,0 +1,173 @@
+package io.steelyard.billing;
+
+import io.steelyard.bus.Call;
+import io.steelyard.db.Ids;
+import io.steelyard.db.Sql;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.IdKind;
+import io.steelyard.domain.InvoiceStatus;
+import io.steelyard.domain.NetTerms;
+import io.steelyard.domain.PeriodKey;
+import io.steelyard.invoice.DraftStore;
+import io.steelyard.invoice.DraftStore.NewInvoice;
+import io.steelyard.merchant.MerchantClock;
+import io.steelyard.subscription.Subscription;
+import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
+import io.steelyard.subscription.SubscriptionStore;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.SqlConnection;
+import io.vertx.sqlclient.Tuple;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * Sets subscriptions aside whose invoice cannot be made, so that the others go on, and takes them
+ * up again when an operator says so. The invoice is there meanwhile, paused, with its number and
+ * the reason.
+ */
+final class Parking {
+  private static final int REASON_CHARS_MAX = 500;
+
+  private static final String PARK =
+      """
+      UPDATE subscription SET parked_at = $3, parked_reason = $4, updated_at = $3
+       WHERE merchant_id = $1 AND id = $2 AND parked_at IS NULL
+      """;
+
+  private static final String PAUSE_INVOICE =
+      """
+      UPDATE invoice SET status = 'paused', paused_reason = $3, updated_at = $4
+       WHERE merchant_id = $1 AND id = $2 AND status = 'pending'
+      RETURNING subscription_id
+      """;
+
+  // What is paused at a boundary that was not passed is made when that is passed at last.
+  private static final String RESUME =
+      """
+      WITH resumed AS (
+        UPDATE subscription SET parked_at = NULL, updated_at = $3
+         WHERE merchant_id = $1 AND id = $2 AND parked_at IS NOT NULL
+        RETURNING id, status, coalesce(period_index, -1) AS period_index
+      ), pending AS (
+        UPDATE invoice i SET status = 'pending', paused_reason = NULL, updated_at = $3
+          FROM resumed r
+         WHERE i.merchant_id = $1 AND i.subscription_id = r.id AND i.status = 'paused'
+           AND i.finalise_at IS NOT NULL
+           AND (i.boundary_index <= r.period_index OR r.status IN ('ended', 'deleted'))
+        RETURNING i.id
+      )
+      SELECT EXISTS (SELECT FROM subscription WHERE merchant_id = $1 AND id = $2) AS known,
+             EXISTS (SELECT FROM resumed) AS resumed, array(SELECT id FROM pending) AS invoices
+      """;
+
+  enum Outcome {
+    RESUMED,
+    NOT_PARKED,
+    UNKNOWN
+  }
+
+  /**
+   * @param invoices that are pending again
+   */
+  record Resumed(Outcome outcome, List<UUID> invoices) {}
+
+  private final SubscriptionStore subscriptions = new SubscriptionStore();
+  private final DraftStore drafts = new DraftStore();
+
+  /** Parks a subscription that cannot be taken over its next boundary. */
+  Future<Void> park(
+      SqlConnection tx, Call call, MerchantClock.Reading clock, UUID subscriptionId, String why) {
+    UUID merchantId = call.merchantId();
+    String reason = shortened(why);
+    return subscriptions
+        .findAll(tx, merchantId, List.of(new Id(IdKind.SUBSCRIPTION, subscriptionId)))
+        .compose(
+            found -> {
+              Subscription subscription = found.values().iterator().next();
+              return mark(tx, merchantId, subscriptionId, clock.now(), reason)
+                  .compose(
+                      done ->
+                          drafts.idsAt(tx, merchantId, List.of(subscription.nextPeriod()), null))
+                  .compose(
+                      there ->
+                          there.isEmpty()
+                              ? drafts.insert(
+                                  tx,
+                                  merchantId,
+                                  List.of(paused(subscription, clock.now(), reason)))
+                              : Future.succeededFuture());
+            });
+  }
+
+  private static Future<Void> mark(
+      SqlConnection tx, UUID merchantId, UUID subscriptionId, Instant now, String reason) {
+    return tx.preparedQuery(PARK)
+        .execute(Tuple.of(merchantId, subscriptionId, Sql.time(now), reason))
+        .mapEmpty();
+  }
+
+  private static NewInvoice paused(Subscription subscription, Instant now, String reason) {
+    SubscriptionView view = subscription.view();
+    PeriodKey boundary = subscription.nextPeriod();
+    return new NewInvoice(
+        Ids.next(IdKind.INVOICE),
+        view.customerId(),
+        view.id(),
+        boundary.index(),
+        subscription.dueAt() == null ? now : subscription.dueAt(),
+        InvoiceStatus.PAUSED,
+        view.currency().wire(),
+        BigDecimal.ZERO,
+        null,
+        null,
+        null,
+        view.netTerms() == null ? NetTerms.UPON_RECEIPT : view.netTerms(),
+        view.autoSyncInvoice(),
+        view.autoSendInvoice(),
+        view.autoChargeInvoice(),
+        view.paymentGateway(),
+        reason,
+        List.of(),
+        now);
+  }
+
+  /** Pauses an invoice that cannot be made final, and parks its subscription. */
+  Future<Void> pause(
+      SqlConnection tx, Call call, MerchantClock.Reading clock, UUID invoiceId, String why) {
+    UUID merchantId = call.merchantId();
+    String reason = shortened(why);
+    return tx.preparedQuery(PAUSE_INVOICE)
+        .execute(Tuple.of(merchantId, invoiceId, reason, Sql.time(clock.now())))
+        .compose(
+            rows ->
+                rows.size() == 0
+                    ? Future.succeededFuture()
+                    : mark(
+                        tx,
+                        merchantId,
+                        rows.iterator().next().getUUID("subscription_id"),
+                        clock.now(),
+                        reason));
+  }
+
+  Future<Resumed> resume(SqlConnection tx, Call call, UUID subscriptionId, Instant now) {
+    return tx.preparedQuery(RESUME)
+        .execute(Tuple.of(call.merchantId(), subscriptionId, Sql.time(now)))
+        .map(rows -> rows.iterator().next())
+        .map(row -> new Resumed(outcome(row), List.of(row.getArrayOfUUIDs("invoices"))));
+  }
+
+  private static Outcome outcome(Row row) {
+    if (row.getBoolean("resumed")) {
+      return Outcome.RESUMED;
+    }
+    return row.getBoolean("known") ? Outcome.NOT_PARKED : Outcome.UNKNOWN;
+  }
+
+  private static String shortened(String reason) {
+    return reason.length() <= REASON_CHARS_MAX ? reason : reason.substring(0, REASON_CHARS_MAX);
+  }
+}

@@ -1,0 +1,38 @@
+package io.steelyard.subscription;
+
+import io.steelyard.domain.BillingPeriod;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.InvoiceBasis.Closed;
+import io.steelyard.domain.InvoiceBasis.Rebilled;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * The instant at which a subscription's period ends, the next one begins, or both.
+ *
+ * @param index of the period that begins, or would if the subscription did not end
+ * @param at the instant itself
+ * @param opened the whole period that begins; null when the subscription ends
+ * @param closed the period that ends, with its usage; null at the subscription's start
+ * @param rebilled earlier periods that may have to be corrected
+ * @param usageComplete whether everything accepted so far has been counted in {@code closed}
+ * @param pausedInvoice the invoice that could not be made when this was tried before; else null
+ */
+public record Boundary(
+    Subscription subscription,
+    int index,
+    Instant at,
+    BillingPeriod opened,
+    Closed closed,
+    List<Rebilled> rebilled,
+    boolean usageComplete,
+    Id pausedInvoice) {
+  public Boundary {
+    rebilled = List.copyOf(rebilled);
+  }
+
+  /** The start of a subscription's first period. */
+  public static Boundary first(Subscription subscription, BillingPeriod opened) {
+    return new Boundary(subscription, 0, opened.start(), opened, null, List.of(), false, null);
+  }
+}
