@@ -8,6 +8,7 @@ import io.steelyard.config.Config;
 import io.steelyard.credit.CreditVerticle;
 import io.steelyard.customer.CustomerVerticle;
 import io.steelyard.db.Pools;
+import io.steelyard.delivery.DeliveryVerticle;
 import io.steelyard.gateway.GatewayVerticle;
 import io.steelyard.gateway.SecretBox;
 import io.steelyard.http.HttpVerticle;
@@ -136,7 +137,9 @@ final class Deployment {
                 count.credit().instances(),
                 () -> new CreditVerticle(settings, pools, clock)),
             Entry.eventLoop(
-                "invoice", count.invoice().instances(), () -> new InvoiceVerticle(settings, pools)),
+                "invoice",
+                count.invoice().instances(),
+                () -> new InvoiceVerticle(settings, pools, clock)),
             Entry.eventLoop(
                 "subscription",
                 count.subscription().instances(),
@@ -163,6 +166,10 @@ final class Deployment {
                 "explain",
                 count.explain().instances(),
                 () -> new ExplainVerticle(settings, pools, clock, config.explain())),
+            Entry.eventLoop(
+                "delivery",
+                count.delivery().instances(),
+                () -> new DeliveryVerticle(settings, pools, clock, bus, config.delivery())),
             Entry.eventLoop(
                 "usage",
                 count.usage().instances(),

@@ -14,6 +14,7 @@ import io.steelyard.db.Endpoint;
 import io.steelyard.db.Migrations;
 import io.steelyard.db.Pools;
 import io.steelyard.db.SqlFailures;
+import io.steelyard.delivery.DeliveryMessages;
 import io.steelyard.gateway.GatewayMessages;
 import io.steelyard.invoice.InvoiceMessages;
 import io.steelyard.merchant.MerchantMessages;
@@ -60,6 +61,7 @@ public final class Service {
           CreditMessages.class,
           CustomerMessages.class,
           ExplainMessages.class,
+          DeliveryMessages.class,
           GatewayMessages.class,
           InvoiceMessages.class,
           MerchantMessages.class,

@@ -125,3 +125,59 @@ CREATE UNIQUE INDEX billable_rules_current ON billable_rules (billable_id)
 INSERT INTO billable_rules (billable_id, merchant_id, rules, active_from)
 SELECT id, merchant_id, event_query_rules, created_at FROM billable;
 ALTER TABLE billable DROP COLUMN event_query_rules;
+
+-- Gateways --------------------------------------------------------------------------------------
+
+-- What is to be done with an invoice at its gateway. The key stays the same until the gateway has
+-- given its verdict, however often it is asked, and so stays the row of an action that was given
+-- up: next_attempt_at is null then. attempts also tells a late answer from the present attempt's.
+CREATE TABLE outbox (
+  id              uuid        NOT NULL PRIMARY KEY,
+  merchant_id     uuid        NOT NULL REFERENCES merchant,
+  invoice_id      uuid        NOT NULL REFERENCES invoice,
+  action          text        NOT NULL CHECK (action IN ('sync', 'collect', 'send')),
+  idempotency_key text        NOT NULL,
+  attempts        integer     NOT NULL,
+  next_attempt_at timestamptz,           -- by the system's clock, as all times here
+  leased_until    timestamptz,           -- while a worker is on it
+  last_error      text,
+  created_at      timestamptz NOT NULL,
+  UNIQUE (invoice_id, action)
+) WITH (autovacuum_vacuum_scale_factor = 0.01, fillfactor = 70);
+CREATE INDEX outbox_due ON outbox (merchant_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+
+-- The sandbox gateway's own memory of invoices, of what it was asked under which key, and of how a
+-- test wants it to behave.
+CREATE TABLE sandbox_invoice (
+  merchant_id uuid        NOT NULL REFERENCES merchant,
+  gateway     text        NOT NULL,
+  external_id text        NOT NULL,
+  invoice_id  uuid        NOT NULL,
+  status      text        NOT NULL CHECK (status IN ('open', 'actionRequired', 'paid', 'deleted')),
+  total       numeric     NOT NULL,
+  charges     integer     NOT NULL,
+  sends       integer     NOT NULL,
+  created_at  timestamptz NOT NULL,
+  PRIMARY KEY (merchant_id, gateway, external_id)
+);
+CREATE INDEX sandbox_invoice_invoice ON sandbox_invoice (merchant_id, invoice_id);
+
+CREATE TABLE sandbox_request (
+  merchant_id     uuid        NOT NULL REFERENCES merchant,
+  gateway         text        NOT NULL,
+  idempotency_key text        NOT NULL,
+  external_id     text        NOT NULL,
+  outcome         text        NOT NULL,
+  received        integer     NOT NULL,  -- how often
+  created_at      timestamptz NOT NULL,
+  PRIMARY KEY (merchant_id, gateway, idempotency_key)
+);
+
+CREATE TABLE sandbox_behavior (
+  merchant_id uuid NOT NULL REFERENCES merchant,
+  gateway     text NOT NULL,
+  sync        text NOT NULL,
+  collect     text NOT NULL,
+  send        text NOT NULL,
+  PRIMARY KEY (merchant_id, gateway)
+);

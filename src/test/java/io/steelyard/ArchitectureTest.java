@@ -6,6 +6,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.AccessTarget;
@@ -15,9 +16,16 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Date;
 import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -40,7 +48,8 @@ class ArchitectureTest {
           "invoice",
           "credit",
           "usage",
-          "gateway");
+          "gateway",
+          "delivery");
 
   /** A feature's messages, with the records inside, may be known by every other feature. */
   private static final DescribedPredicate<JavaClass> MESSAGES =
@@ -114,13 +123,31 @@ class ArchitectureTest {
 
   static List<Direction> directions() {
     return List.of(
-        Direction.of("subscription", "customer"),
-        Direction.of("invoice", "customer", "subscription"),
-        Direction.of("credit", "customer", "subscription", "invoice"),
+        Direction.of("subscription", "customer", "delivery"),
+        Direction.of("invoice", "customer", "subscription", "gateway", "delivery"),
+        Direction.of("credit", "customer", "subscription", "invoice", "delivery"),
+        Direction.of("usage", "delivery"),
         Direction.of(
-            "catalog", "customer", "subscription", "invoice", "credit", "usage", "gateway"),
+            "gateway", "customer", "subscription", "invoice", "credit", "usage", "delivery"),
+        Direction.of("delivery", "customer", "subscription", "credit", "usage"),
         Direction.of(
-            "merchant", "customer", "subscription", "invoice", "credit", "usage", "gateway"));
+            "catalog",
+            "customer",
+            "subscription",
+            "invoice",
+            "credit",
+            "usage",
+            "gateway",
+            "delivery"),
+        Direction.of(
+            "merchant",
+            "customer",
+            "subscription",
+            "invoice",
+            "credit",
+            "usage",
+            "gateway",
+            "delivery"));
   }
 
   @Test
@@ -188,5 +215,34 @@ class ArchitectureTest {
   /** Packages may be empty while the house is being built. */
   private static void check(ArchRule rule) {
     rule.allowEmptyShould(true).check(STEELYARD);
+  }
+
+  /** Or it would not be compared, set and recorded in one. */
+  @Test
+  void onlyOneStatementChangesTheStateOfInvoices() throws IOException {
+    Pattern update =
+        Pattern.compile("UPDATE invoice\\b(?:(?!\"\"\"|;).)*?\\bstatus\\s*=", Pattern.DOTALL);
+    try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
+      assertThat(
+              sources
+                  .filter(source -> source.toString().endsWith(".java"))
+                  .filter(
+                      source ->
+                          update.matcher(text(source)).results().anyMatch(ArchitectureTest::sets))
+                  .map(source -> source.getFileName().toString()))
+          .containsExactly("TransitionStore.java");
+    }
+  }
+
+  private static boolean sets(MatchResult update) {
+    return !update.group().contains("WHERE");
+  }
+
+  private static String text(Path source) {
+    try {
+      return Files.readString(source);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

@@ -31,7 +31,10 @@ public sealed interface BillingMessages<R extends Reply> extends Request<R> {
    */
   record DueWorkDone(long count) implements Reply {}
 
-  record SubscriptionResumed(Id id) implements Reply {}
+  /**
+   * @param parkedAt null, like {@code parkedReason}, unless it is parked again
+   */
+  record SubscriptionResumed(Id id, Instant parkedAt, String parkedReason) implements Reply {}
 
   /**
    * An invoice that does not exist yet: what only a stored one has is null.

@@ -41,7 +41,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   private final Boundaries boundaries;
   private final BillingMetrics metrics;
   private final DueStore due;
-  private final Parking parking = new Parking();
+  private final Parking parking;
   private final Preview preview;
   private final LeftAlone<UUID> failing = new LeftAlone<>();
 
@@ -66,6 +66,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
     this.boundaries = boundaries;
     this.metrics = new BillingMetrics(settings.metrics());
     this.due = new DueStore(config.usageGraceMs());
+    this.parking = new Parking(clock);
     this.preview = new Preview(clock);
   }
 
@@ -163,8 +164,10 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
             tx -> clock.now(tx, call).compose(now -> parking.resume(tx, call, id.uuid(), now)))
         .compose(
             resumed ->
-                switch (resumed.outcome()) {
-                  case RESUMED -> Future.succeededFuture(new SubscriptionResumed(id));
+                switch (resumed) {
+                  case RESUMED ->
+                      runs.runUntilNothingIsDue(call, 0)
+                          .compose(done -> parking.find(pool, call, id));
                   case NOT_PARKED ->
                       FailureException.failed(
                           new Failure.Conflict(

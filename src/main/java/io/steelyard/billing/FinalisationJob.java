@@ -3,7 +3,9 @@ package io.steelyard.billing;
 import io.steelyard.billing.BasisLoader.Loaded;
 import io.steelyard.billing.BasisLoader.Wanted;
 import io.steelyard.catalog.CatalogStore;
+import io.steelyard.credit.Reversals;
 import io.steelyard.db.CustomerLocks;
+import io.steelyard.domain.DeliveryAction;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.InvoiceBasis;
 import io.steelyard.domain.InvoiceDrafting;
@@ -16,8 +18,11 @@ import io.steelyard.invoice.DraftStore.LineKey;
 import io.steelyard.invoice.DraftStore.Pending;
 import io.steelyard.invoice.DraftStore.Rewritten;
 import io.steelyard.invoice.DraftStore.StoredLine;
+import io.steelyard.invoice.Finalised;
+import io.steelyard.invoice.Finalised.FinalInvoice;
 import io.steelyard.invoice.RebillStore;
 import io.steelyard.invoice.RebillStore.Settled;
+import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.PeriodStore;
 import io.steelyard.subscription.PeriodStore.StoredPeriod;
 import io.steelyard.subscription.Subscription;
@@ -46,6 +51,13 @@ final class FinalisationJob implements DueJob {
   private final CatalogStore catalog = new CatalogStore();
   private final RebillStore rebills = new RebillStore();
   private final BasisLoader basis = new BasisLoader();
+  private final Finalised finalised = new Finalised();
+  private final Reversals reversals = new Reversals();
+  private final MerchantClock clock;
+
+  FinalisationJob(MerchantClock clock) {
+    this.clock = clock;
+  }
 
   private record Facts(
       List<Pending> pending,
@@ -203,16 +215,55 @@ final class FinalisationJob implements DueJob {
 
   private Future<Void> write(SqlConnection tx, Attempt attempt, List<Drafted> drafted) {
     UUID merchantId = attempt.call().merchantId();
+    List<Final> last = drafted.stream().map(each -> last(each, attempt)).toList();
     return drafts
         .rewrite(
             tx,
             merchantId,
             drafted.stream().filter(Drafted::isChanged).map(Drafted::rewritten).toList())
+        .compose(done -> drafts.finalise(tx, merchantId, last))
         .compose(
-            done ->
-                drafts.finalise(
-                    tx, merchantId, drafted.stream().map(each -> last(each, attempt)).toList()))
-        .compose(done -> rebills.settle(tx, merchantId, settled(drafted)));
+            done -> finalised.finalised(tx, merchantId, finals(drafted, last), clock.systemNow()))
+        .compose(done -> rebills.settle(tx, merchantId, settled(drafted)))
+        .compose(done -> redraw(tx, merchantId, drafted));
+  }
+
+  private static List<FinalInvoice> finals(List<Drafted> drafted, List<Final> last) {
+    List<FinalInvoice> finals = new ArrayList<>();
+    for (int i = 0; i < last.size(); i++) {
+      Pending invoice = drafted.get(i).invoice();
+      finals.add(
+          new FinalInvoice(
+              invoice.id(),
+              last.get(i).status(),
+              DeliveryAction.isAutomatic(
+                  invoice.autoSync(), invoice.autoSend(), invoice.autoCharge()),
+              last.get(i).issueDate()));
+    }
+    return finals;
+  }
+
+  /** Units that a void invoice gave back are drawn again by the one that bills their usage. */
+  private Future<Void> redraw(SqlConnection tx, UUID merchantId, List<Drafted> drafted) {
+    Future<Void> redrawn = Future.succeededFuture();
+    for (Drafted each : drafted) {
+      List<Reversals.Period> periods =
+          each.loaded().rebilled().stream()
+              .map(
+                  rebilled ->
+                      new Reversals.Period(
+                          each.invoice().subscriptionId().uuid(),
+                          rebilled.period().full().index()))
+              .toList();
+      if (!periods.isEmpty()) {
+        redrawn =
+            redrawn.compose(
+                done ->
+                    reversals.redraw(
+                        tx, merchantId, periods, each.invoice().id().uuid(), each.issued()));
+      }
+    }
+    return redrawn;
   }
 
   private static Final last(Drafted drafted, Attempt attempt) {

@@ -10,6 +10,7 @@ import io.steelyard.config.Config;
 import io.steelyard.credit.ExpiryStore;
 import io.steelyard.db.Pools;
 import io.steelyard.db.SqlFailures;
+import io.steelyard.invoice.OverdueStore;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.Boundaries;
 import io.vertx.core.Future;
@@ -44,8 +45,9 @@ final class MerchantRun {
   private final Config.Billing config;
   private final BillingMetrics metrics;
   private final DueStore due;
-  private final Parking parking = new Parking();
+  private final Parking parking;
   private final ExpiryStore expiry = new ExpiryStore();
+  private final OverdueStore overdue = new OverdueStore();
   private final DueJob boundaryJob;
   private final DueJob finalisationJob;
   private final DueJob correctionJob;
@@ -65,8 +67,9 @@ final class MerchantRun {
     this.config = config;
     this.metrics = metrics;
     this.due = new DueStore(config.usageGraceMs());
+    this.parking = new Parking(clock);
     this.boundaryJob = new BoundaryJob(boundaries);
-    this.finalisationJob = new FinalisationJob();
+    this.finalisationJob = new FinalisationJob(clock);
     this.correctionJob = new CorrectionJob(due, boundaries);
   }
 
@@ -113,7 +116,8 @@ final class MerchantRun {
     return repeat(boundaryJob, attempt, 0)
         .compose(done -> repeat(finalisationJob, attempt, done))
         .compose(done -> repeat(correctionJob, attempt, done))
-        .compose(done -> expire(attempt, done));
+        .compose(done -> expire(attempt, done))
+        .compose(done -> markOverdue(attempt, done));
   }
 
   private Future<Long> repeat(DueJob job, Attempt attempt, long before) {
@@ -196,7 +200,11 @@ final class MerchantRun {
             });
   }
 
+  /** Late events that still wait to be counted may draw from what has ended. */
   private Future<Long> expire(Attempt attempt, long before) {
+    if (!attempt.folded()) {
+      return Future.succeededFuture(before);
+    }
     Instant now = attempt.clock().now();
     Future<Integer> transaction =
         pool.withTransaction(
@@ -207,6 +215,25 @@ final class MerchantRun {
         .onSuccess(metrics::expired)
         .compose(
             count -> count == 0 ? Future.succeededFuture(before) : expire(attempt, before + count));
+  }
+
+  private Future<Long> markOverdue(Attempt attempt, long before) {
+    Future<Integer> transaction =
+        pool.withTransaction(
+            tx ->
+                overdue.markOverdue(
+                    tx,
+                    attempt.call().merchantId(),
+                    attempt.clock().now(),
+                    config.claimMax(),
+                    clock.systemNow()));
+    return limited(SLOW_STATEMENTS_MAX, transaction)
+        .onSuccess(metrics::overdue)
+        .compose(
+            count ->
+                count == 0
+                    ? Future.succeededFuture(before)
+                    : markOverdue(attempt, before + count));
   }
 
   /** As {@link #run}, and then waits for what others work on, or what waits for the fold. */

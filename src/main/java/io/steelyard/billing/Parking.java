@@ -1,8 +1,10 @@
 package io.steelyard.billing;
 
+import io.steelyard.billing.BillingMessages.SubscriptionResumed;
 import io.steelyard.bus.Call;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Sql;
+import io.steelyard.domain.Actor;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.InvoiceStatus;
@@ -10,16 +12,21 @@ import io.steelyard.domain.NetTerms;
 import io.steelyard.domain.PeriodKey;
 import io.steelyard.invoice.DraftStore;
 import io.steelyard.invoice.DraftStore.NewInvoice;
+import io.steelyard.invoice.TransitionStore;
+import io.steelyard.invoice.TransitionStore.Cause;
+import io.steelyard.invoice.TransitionStore.InvoiceChange;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.Subscription;
 import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
 import io.steelyard.subscription.SubscriptionStore;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.SqlClient;
 import io.vertx.sqlclient.SqlConnection;
 import io.vertx.sqlclient.Tuple;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 
@@ -37,12 +44,8 @@ final class Parking {
        WHERE merchant_id = $1 AND id = $2 AND parked_at IS NULL
       """;
 
-  private static final String PAUSE_INVOICE =
-      """
-      UPDATE invoice SET status = 'paused', paused_reason = $3, updated_at = $4
-       WHERE merchant_id = $1 AND id = $2 AND status = 'pending'
-      RETURNING subscription_id
-      """;
+  private static final String SUBSCRIPTION_OF =
+      "SELECT subscription_id FROM invoice WHERE merchant_id = $1 AND id = $2";
 
   // What is paused at a boundary that was not passed is made when that is passed at last.
   private static final String RESUME =
@@ -50,17 +53,19 @@ final class Parking {
       WITH resumed AS (
         UPDATE subscription SET parked_at = NULL, updated_at = $3
          WHERE merchant_id = $1 AND id = $2 AND parked_at IS NOT NULL
-        RETURNING id, status, coalesce(period_index, -1) AS period_index
-      ), pending AS (
-        UPDATE invoice i SET status = 'pending', paused_reason = NULL, updated_at = $3
-          FROM resumed r
-         WHERE i.merchant_id = $1 AND i.subscription_id = r.id AND i.status = 'paused'
-           AND i.finalise_at IS NOT NULL
-           AND (i.boundary_index <= r.period_index OR r.status IN ('ended', 'deleted'))
-        RETURNING i.id
+        RETURNING id
       )
       SELECT EXISTS (SELECT FROM subscription WHERE merchant_id = $1 AND id = $2) AS known,
-             EXISTS (SELECT FROM resumed) AS resumed, array(SELECT id FROM pending) AS invoices
+             EXISTS (SELECT FROM resumed) AS resumed,
+             array(SELECT i.id FROM invoice i JOIN resumed r ON i.subscription_id = r.id
+                    WHERE i.merchant_id = $1 AND i.status = 'paused'
+                      AND i.finalise_at IS NOT NULL) AS invoices
+      """;
+
+  private static final String FIND =
+      """
+      SELECT parked_at, CASE WHEN parked_at IS NOT NULL THEN parked_reason END AS parked_reason
+        FROM subscription WHERE merchant_id = $1 AND id = $2
       """;
 
   enum Outcome {
@@ -69,13 +74,14 @@ final class Parking {
     UNKNOWN
   }
 
-  /**
-   * @param invoices that are pending again
-   */
-  record Resumed(Outcome outcome, List<UUID> invoices) {}
-
   private final SubscriptionStore subscriptions = new SubscriptionStore();
   private final DraftStore drafts = new DraftStore();
+  private final TransitionStore transitions = new TransitionStore();
+  private final MerchantClock clock;
+
+  Parking(MerchantClock clock) {
+    this.clock = clock;
+  }
 
   /** Parks a subscription that cannot be taken over its next boundary. */
   Future<Void> park(
@@ -136,28 +142,62 @@ final class Parking {
 
   /** Pauses an invoice that cannot be made final, and parks its subscription. */
   Future<Void> pause(
-      SqlConnection tx, Call call, MerchantClock.Reading clock, UUID invoiceId, String why) {
+      SqlConnection tx, Call call, MerchantClock.Reading now, UUID invoiceId, String why) {
     UUID merchantId = call.merchantId();
     String reason = shortened(why);
-    return tx.preparedQuery(PAUSE_INVOICE)
-        .execute(Tuple.of(merchantId, invoiceId, reason, Sql.time(clock.now())))
+    InvoiceChange change =
+        new InvoiceChange(invoiceId, InvoiceStatus.PENDING, InvoiceStatus.PAUSED, now.now());
+    return transitions
+        .moveInvoices(
+            tx,
+            merchantId,
+            List.of(change),
+            new Cause(Actor.BILLING, reason, null, clock.systemNow()))
+        .compose(
+            moved -> tx.preparedQuery(SUBSCRIPTION_OF).execute(Tuple.of(merchantId, invoiceId)))
         .compose(
             rows ->
-                rows.size() == 0
-                    ? Future.succeededFuture()
-                    : mark(
-                        tx,
-                        merchantId,
-                        rows.iterator().next().getUUID("subscription_id"),
-                        clock.now(),
-                        reason));
+                mark(
+                    tx,
+                    merchantId,
+                    rows.iterator().next().getUUID("subscription_id"),
+                    now.now(),
+                    reason));
   }
 
-  Future<Resumed> resume(SqlConnection tx, Call call, UUID subscriptionId, Instant now) {
+  /** Takes a subscription up again; those of its invoices that had been made are pending again. */
+  Future<Outcome> resume(SqlConnection tx, Call call, UUID subscriptionId, Instant now) {
     return tx.preparedQuery(RESUME)
         .execute(Tuple.of(call.merchantId(), subscriptionId, Sql.time(now)))
         .map(rows -> rows.iterator().next())
-        .map(row -> new Resumed(outcome(row), List.of(row.getArrayOfUUIDs("invoices"))));
+        .compose(
+            row ->
+                transitions
+                    .moveInvoices(
+                        tx,
+                        call.merchantId(),
+                        Arrays.stream(row.getArrayOfUUIDs("invoices"))
+                            .map(id -> again(id, now))
+                            .toList(),
+                        new Cause(
+                            Actor.OPERATOR, "resumed", call.requestId(), clock.systemNow()))
+                    .map(outcome(row)));
+  }
+
+  private static InvoiceChange again(UUID invoiceId, Instant now) {
+    return new InvoiceChange(invoiceId, InvoiceStatus.PAUSED, InvoiceStatus.PENDING, now);
+  }
+
+  /** Whether a subscription is parked, and why. */
+  Future<SubscriptionResumed> find(SqlClient client, Call call, Id id) {
+    return client
+        .preparedQuery(FIND)
+        .execute(Tuple.of(call.merchantId(), id.uuid()))
+        .map(rows -> rows.iterator().next())
+        .map(
+            row ->
+                new SubscriptionResumed(
+                    id, Sql.instant(row, "parked_at"), row.getString("parked_reason")));
   }
 
   private static Outcome outcome(Row row) {

@@ -11,7 +11,8 @@ public enum Address {
   USAGE("billing.usage"),
   EXPLAIN("billing.explain"),
   GATEWAY("billing.gateway"),
-  BILLING("billing.clockwork");
+  BILLING("billing.clockwork"),
+  DELIVERY("billing.delivery");
 
   /** Broadcast when an API key was revoked; the body is the key's id as text. */
   public static final String KEY_REVOKED = "billing.merchant.key-revoked";
@@ -21,6 +22,9 @@ public enum Address {
 
   /** Sent after a flush of events so that the aggregation wakes up; empty body. */
   public static final String EVENTS_STORED = "billing.usage.stored";
+
+  /** Sent after work for gateways was written down so that the delivery wakes up; empty body. */
+  public static final String DELIVERIES_WAITING = "billing.delivery.waiting";
 
   private final String value;
 

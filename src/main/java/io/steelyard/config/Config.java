@@ -24,6 +24,7 @@ public record Config(
     Explain explain,
     Billing billing,
     Gateway gateway,
+    Delivery delivery,
     Security security) {
 
   /**
@@ -99,7 +100,8 @@ public record Config(
       Instances aggregation,
       Instances explain,
       Instances billing,
-      Instances gateway) {}
+      Instances gateway,
+      Instances delivery) {}
 
   public record Cluster(
       boolean enabled,
@@ -190,6 +192,21 @@ public record Config(
       @Range(min = 1, max = 60_000) int backoffMs,
       @Range(min = 1000, max = 31L * 86_400_000) long checkoutTtlMs) {}
 
+  /**
+   * @param pollMs how often is looked for invoices that wait for their gateways
+   * @param claimMax invoices of one merchant that a gateway is asked about at once
+   * @param leaseMs after which an attempt is taken for lost and repeated
+   * @param attemptsMax after which an action is given up
+   * @param backoffMs before the second attempt; doubles with each one, up to {@code backoffMaxMs}
+   */
+  public record Delivery(
+      @Range(min = 10, max = 3_600_000) int pollMs,
+      @Range(min = 1, max = 1000) int claimMax,
+      @Range(min = 1000, max = 3_600_000) int leaseMs,
+      @Range(min = 1, max = 100) int attemptsMax,
+      @Range(min = 1, max = 3_600_000) int backoffMs,
+      @Range(min = 1, max = 7 * 86_400_000) int backoffMaxMs) {}
+
   /** 32 bytes in base64, the key that gateway secrets are encrypted with. */
   public record Security(@Unset @Secret String encryptionKey) {
     @Override
@@ -220,6 +237,7 @@ public record Config(
         explain,
         billing,
         gateway,
+        delivery,
         new Security(encryptionKey));
   }
 

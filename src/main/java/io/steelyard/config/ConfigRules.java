@@ -26,6 +26,12 @@ final class ConfigRules {
     if (config.cluster().enabled()) {
       throw new ConfigException("cluster.enabled must be false: clustering is not in this version");
     }
+    // Half of the lease is for the gateway: a look, and the action itself.
+    if (config.delivery().leaseMs() < 4L * config.gateway().callTimeoutMs()) {
+      throw new ConfigException(
+          "delivery.leaseMs (%d) must be at least four times gateway.callTimeoutMs (%d), or an attempt could be repeated while it goes on"
+              .formatted(config.delivery().leaseMs(), config.gateway().callTimeoutMs()));
+    }
     encryptionKey(config.security().encryptionKey());
   }
 

@@ -22,13 +22,21 @@ import java.util.UUID;
 
 /** Writes off what is left of blocks whose time is over, so that nothing can draw from it. */
 public final class ExpiryStore {
-  private static final String CANDIDATES =
+  // A block waits for the subscriptions of its customer that are behind: what is left of it may be
+  // theirs to roll over, and usage of its time may not have been counted yet. A parked one is not
+  // waited for, as nobody knows for how long it is.
+  private static final String ENDED =
       """
-      SELECT id, customer_id FROM allocation_block
-       WHERE merchant_id = $1 AND expires_at <= $2 AND remaining > 0
-       ORDER BY expires_at, id
-       LIMIT $3
+      FROM allocation_block b
+       WHERE b.merchant_id = $1 AND b.expires_at <= $2 AND b.remaining > 0
+         AND NOT EXISTS (
+           SELECT FROM subscription s
+            WHERE s.merchant_id = $1 AND s.customer_id = b.customer_id
+              AND s.due_at <= b.expires_at AND s.parked_at IS NULL)
       """;
+
+  private static final String CANDIDATES =
+      "SELECT b.id, b.customer_id\n" + ENDED + " ORDER BY b.expires_at, b.id LIMIT $3";
 
   // In the order of their ids, as the fold and rollover lock them. What another run has expired
   // meanwhile, or a late event has emptied, drops out here.
@@ -63,11 +71,7 @@ public final class ExpiryStore {
        GROUP BY allocation_block_id
       """;
 
-  private static final String IS_ANY_DUE =
-      """
-      SELECT EXISTS (SELECT FROM allocation_block
-                      WHERE merchant_id = $1 AND expires_at <= $2 AND remaining > 0)
-      """;
+  private static final String IS_ANY_DUE = "SELECT EXISTS (SELECT\n" + ENDED + ")";
 
   private static final String EARLIEST =
       """
@@ -92,7 +96,8 @@ public final class ExpiryStore {
   }
 
   /**
-   * Expires up to {@code max} blocks, the first to expire first. Takes the locks of their
+   * Expires up to {@code max} blocks, the first to expire first, but none whose customer has a
+   * subscription that the clockwork has not brought past the block's end. Takes the locks of their
    * customers, so the caller holds none, and nothing else that a fold waits for. Another run may
    * take some of them first: only {@link #isAnyDue} says that nothing is left to do.
    *
@@ -208,7 +213,7 @@ public final class ExpiryStore {
                         new IllegalStateException("expirations collide: " + expired)));
   }
 
-  /** Whether a block that ended by then still holds units. */
+  /** Whether there is a block to {@link #expire}. */
   public Future<Boolean> isAnyDue(SqlClient client, UUID merchantId, Instant expiredBy) {
     return client
         .preparedQuery(IS_ANY_DUE)

@@ -18,7 +18,8 @@ public enum IdKind {
   OPERATION("op"),
   ACCESS("acc"),
   EVENT("evt"),
-  CHECKOUT_SESSION("cs");
+  CHECKOUT_SESSION("cs"),
+  TRANSITION("trn");
 
   private final String prefix;
 

@@ -30,9 +30,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Posts forms to gateways. An attempt that failed without a verdict is repeated under the same
- * idempotency key, later each time, while the call's deadline and the limits allow it. It is the
- * plain client of Vert.x and not the web client, since that one cannot abandon an answer half-way.
+ * Puts questions to gateways, mostly as forms. An attempt that failed without a verdict is repeated
+ * under the same idempotency key, later each time, while the call's deadline and the limits allow
+ * it. It is the plain client of Vert.x and not the web client, since that one cannot abandon an
+ * answer half-way.
  */
 final class GatewayHttp {
   private static final Logger LOG = LoggerFactory.getLogger(GatewayHttp.class);
@@ -54,12 +55,27 @@ final class GatewayHttp {
   /**
    * @param url absolute
    * @param secret the bearer token
+   * @param form null for one that only reads, as is its key
    */
-  record Post(String url, String secret, Map<String, String> form, String idempotencyKey) {
+  record Question(
+      HttpMethod method,
+      String url,
+      String secret,
+      Map<String, String> form,
+      String idempotencyKey) {
+    static Question post(
+        String url, String secret, Map<String, String> form, String idempotencyKey) {
+      return new Question(HttpMethod.POST, url, secret, form, idempotencyKey);
+    }
+
+    static Question get(String url, String secret) {
+      return new Question(HttpMethod.GET, url, secret, null, null);
+    }
+
     /** Without the secret, for logs. */
     @Override
     public String toString() {
-      return "POST " + url + " " + idempotencyKey;
+      return method + " " + url + (idempotencyKey == null ? "" : " " + idempotencyKey);
     }
   }
 
@@ -101,25 +117,25 @@ final class GatewayHttp {
   }
 
   /** The gateway's verdict, or {@code gateway_unavailable}. */
-  Future<Answer> post(Post post, Call call) {
-    return attempt(post, call, 1);
+  Future<Answer> ask(Question question, Call call) {
+    return attempt(question, call, 1);
   }
 
-  private Future<Answer> attempt(Post post, Call call, int number) {
+  private Future<Answer> attempt(Question question, Call call, int number) {
     long timeoutMs = Math.min(config.callTimeoutMs(), call.remainingMs() - RESERVE_MS);
     if (timeoutMs < 1) {
-      return gaveUp(post, call, "no time left");
+      return gaveUp(question, call, "no time left");
     }
-    return send(post, timeoutMs)
+    return send(question, timeoutMs)
         .transform(
             sent -> {
               if (sent.failed()) {
-                return retry(post, call, number, "0", sent.cause().toString());
+                return retry(question, call, number, "0", sent.cause().toString());
               }
               Raw raw = sent.result();
               return isVerdict(raw.status())
-                  ? verdict(post, call, raw)
-                  : retry(post, call, number, raw.retryAfter(), "status " + raw.status());
+                  ? verdict(question, call, raw)
+                  : retry(question, call, number, raw.retryAfter(), "status " + raw.status());
             });
   }
 
@@ -129,13 +145,13 @@ final class GatewayHttp {
   }
 
   private Future<Answer> retry(
-      Post post, Call call, int number, String retryAfter, String because) {
+      Question question, Call call, int number, String retryAfter, String because) {
     long delayMs = Math.max(backoffMs(number), retryAfterMs(retryAfter));
     if (number >= config.attemptsMax() || delayMs >= call.remainingMs() - RESERVE_MS) {
-      return gaveUp(post, call, because);
+      return gaveUp(question, call, because);
     }
     retries.increment();
-    return vertx.timer(delayMs).compose(waited -> attempt(post, call, number + 1));
+    return vertx.timer(delayMs).compose(waited -> attempt(question, call, number + 1));
   }
 
   /** Doubles with each attempt; the upper half is random, so that callers drift apart. */
@@ -148,25 +164,29 @@ final class GatewayHttp {
     return seconds != null && seconds.matches("\\d{1,9}") ? Long.parseLong(seconds) * 1000 : 0;
   }
 
-  private Future<Raw> send(Post post, long timeoutMs) {
+  private Future<Raw> send(Question question, long timeoutMs) {
     long startedNs = System.nanoTime();
     RequestOptions options =
         new RequestOptions()
-            .setMethod(HttpMethod.POST)
-            .setAbsoluteURI(post.url())
+            .setMethod(question.method())
+            .setAbsoluteURI(question.url())
             .setFollowRedirects(false)
             .setConnectTimeout(timeoutMs)
-            .putHeader("Authorization", "Bearer " + post.secret())
-            .putHeader("Idempotency-Key", post.idempotencyKey())
-            .putHeader("Content-Type", "application/x-www-form-urlencoded")
+            .putHeader("Authorization", "Bearer " + question.secret())
             .putHeader("Accept", "application/json")
             .putHeader("User-Agent", "Steelyard");
+    if (question.form() != null) {
+      options
+          .putHeader("Idempotency-Key", question.idempotencyKey())
+          .putHeader("Content-Type", "application/x-www-form-urlencoded");
+    }
     return client
         .request(options)
         .compose(
             request -> {
               long spentMs = (System.nanoTime() - startedNs) / 1_000_000;
-              return exchange(request, encode(post.form()), Math.max(1, timeoutMs - spentMs));
+              Buffer body = question.form() == null ? Buffer.buffer() : encode(question.form());
+              return exchange(request, body, Math.max(1, timeoutMs - spentMs));
             });
   }
 
@@ -202,13 +222,13 @@ final class GatewayHttp {
     return promise.future();
   }
 
-  private Future<Answer> verdict(Post post, Call call, Raw raw) {
+  private Future<Answer> verdict(Question question, Call call, Raw raw) {
     JsonNode body = json(raw.body());
     Answer answer = new Answer(raw.status(), body);
     boolean refusal = raw.status() >= 400;
     return refusal || (answer.accepted() && body.isObject())
         ? Future.succeededFuture(answer)
-        : gaveUp(post, call, "an answer that is not understood, status " + raw.status());
+        : gaveUp(question, call, "an answer that is not understood, status " + raw.status());
   }
 
   private static JsonNode json(Buffer body) {
@@ -220,9 +240,9 @@ final class GatewayHttp {
   }
 
   /** Ends the call without a verdict, and says why in the log. */
-  <T> Future<T> gaveUp(Post post, Call call, String because) {
+  <T> Future<T> gaveUp(Question question, Call call, String because) {
     gaveUp.increment();
-    LOG.warn("{} gave up, request {}: {}", post, call.requestId(), because);
+    LOG.warn("{} gave up, request {}: {}", question, call.requestId(), because);
     return FailureException.failed(
         new Failure.Unavailable(
             "gateway_unavailable", "The card gateway gives no usable answer.", RETRY_AFTER_S));

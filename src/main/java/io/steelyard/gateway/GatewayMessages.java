@@ -3,11 +3,18 @@ package io.steelyard.gateway;
 import io.steelyard.bus.Address;
 import io.steelyard.bus.Reply;
 import io.steelyard.bus.Request;
+import io.steelyard.domain.CollectionOutcome;
+import io.steelyard.domain.Id;
 import io.steelyard.domain.PaymentGateway;
+import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 
-/** What the gateway verticle may be asked: connections, and sessions at a card gateway. */
+/**
+ * What the gateway verticle may be asked: connections, sessions at a card gateway, and invoices at
+ * any.
+ */
 public sealed interface GatewayMessages<R extends Reply> extends Request<R> {
   @Override
   default Address address() {
@@ -41,6 +48,89 @@ public sealed interface GatewayMessages<R extends Reply> extends Request<R> {
 
   /** Completes an open session of the call's merchant at its sandbox gateway. */
   record CompleteSandboxSession(String sessionId) implements GatewayMessages<CheckoutSession> {}
+
+  /** Makes an invoice known to its gateway. */
+  record SyncDocument(PaymentGateway gateway, Document document, String idempotencyKey)
+      implements GatewayMessages<Synced> {}
+
+  /** Looks how an invoice stands at its gateway. */
+  record FindDocument(PaymentGateway gateway, String externalId)
+      implements GatewayMessages<DocumentFound> {}
+
+  /** Charges an invoice. */
+  record CollectDocument(PaymentGateway gateway, String externalId, String idempotencyKey)
+      implements GatewayMessages<Collected> {}
+
+  /** Has an invoice sent to the customer. */
+  record SendDocument(PaymentGateway gateway, String externalId, String idempotencyKey)
+      implements GatewayMessages<Sent> {}
+
+  /** Tells the sandbox of the call's merchant how to answer from now on. */
+  record SetSandboxBehavior(
+      PaymentGateway gateway, SandboxBehavior sync, SandboxBehavior collect, SandboxBehavior send)
+      implements GatewayMessages<SandboxBehaviorView> {}
+
+  /** Plays the customer who does, or fails to do, what a charge at the sandbox demands. */
+  record CompleteSandboxPayment(String invoiceId, CollectionOutcome outcome)
+      implements GatewayMessages<SandboxPaymentCompleted> {}
+
+  /**
+   * An invoice as a gateway is to know it.
+   *
+   * @param number counts the merchant's invoices
+   * @param total in currency units
+   * @param charged whether the gateway is to charge it; otherwise the customer pays by its due date
+   */
+  record Document(
+      Id invoiceId,
+      long number,
+      Id customerId,
+      String currency,
+      BigDecimal total,
+      Instant dueDate,
+      boolean charged,
+      List<DocumentLine> lines) {
+    public Document {
+      lines = List.copyOf(lines);
+    }
+  }
+
+  /**
+   * @param amount in currency units
+   */
+  record DocumentLine(String description, BigDecimal amount) {}
+
+  /** How an invoice stands at its gateway. */
+  enum DocumentState {
+    OPEN,
+    PAID,
+    DELETED
+  }
+
+  /**
+   * @param externalId the gateway's id of the invoice
+   * @param repeated whether the gateway has given this answer twice
+   */
+  record Synced(String externalId, boolean repeated) implements Reply {}
+
+  record DocumentFound(DocumentState state) implements Reply {}
+
+  /**
+   * @param detail the gateway's own words; may be null
+   * @param repeated whether the gateway has given this answer twice
+   */
+  record Collected(CollectionOutcome outcome, String detail, boolean repeated) implements Reply {}
+
+  /**
+   * @param repeated whether the gateway has given this answer twice
+   */
+  record Sent(boolean repeated) implements Reply {}
+
+  record SandboxBehaviorView(
+      PaymentGateway gateway, SandboxBehavior sync, SandboxBehavior collect, SandboxBehavior send)
+      implements Reply {}
+
+  record SandboxPaymentCompleted(Id invoiceId) implements Reply {}
 
   record ConnectionView(
       PaymentGateway gateway, String kind, String baseUrl, Instant createdAt, Instant updatedAt)

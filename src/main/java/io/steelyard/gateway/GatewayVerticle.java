@@ -14,30 +14,30 @@ import io.steelyard.db.Ids;
 import io.steelyard.db.Pools;
 import io.steelyard.db.StoreVerticle;
 import io.steelyard.domain.PaymentGateway;
-import io.steelyard.gateway.CardGateway.CustomerDetails;
 import io.steelyard.gateway.CardGateway.SetupRequest;
 import io.steelyard.gateway.GatewayMessages.CheckoutSession;
+import io.steelyard.gateway.GatewayMessages.CollectDocument;
+import io.steelyard.gateway.GatewayMessages.CompleteSandboxPayment;
 import io.steelyard.gateway.GatewayMessages.CompleteSandboxSession;
 import io.steelyard.gateway.GatewayMessages.ConnectGateway;
 import io.steelyard.gateway.GatewayMessages.ConnectionView;
 import io.steelyard.gateway.GatewayMessages.CreateSetupSession;
 import io.steelyard.gateway.GatewayMessages.DisconnectGateway;
 import io.steelyard.gateway.GatewayMessages.Disconnected;
+import io.steelyard.gateway.GatewayMessages.FindDocument;
 import io.steelyard.gateway.GatewayMessages.GetSandboxSession;
+import io.steelyard.gateway.GatewayMessages.SendDocument;
+import io.steelyard.gateway.GatewayMessages.SetSandboxBehavior;
+import io.steelyard.gateway.GatewayMessages.SyncDocument;
 import io.steelyard.gateway.GatewayStore.Connection;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Answers {@link GatewayMessages}. No call to a gateway runs within a database transaction. */
 public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
-  private static final Logger LOG = LoggerFactory.getLogger(GatewayVerticle.class);
-
   private final Settings settings;
   private final Config config;
   private final MerchantClock clock;
@@ -46,6 +46,8 @@ public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
   private final Supplier<String> publicBaseUrl;
   private GatewayHttp http;
   private SandboxGateway.Setting sandbox;
+  private Connections connections;
+  private Documents documents;
 
   /**
    * @param publicBaseUrl under which the sandbox's checkout pages are reached
@@ -73,6 +75,16 @@ public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
     http = new GatewayHttp(vertx, config.gateway(), settings.metrics());
     sandbox =
         new SandboxGateway.Setting(pool, clock, publicBaseUrl, config.gateway().checkoutTtlMs());
+    connections = new Connections(pool, secretBox);
+    documents =
+        new Documents(
+            pool,
+            bus,
+            connections,
+            http,
+            sandbox,
+            new SandboxInvoiceGateway.Setting(
+                vertx, pool, clock, config.gateway().callTimeoutMs()));
     return opened;
   }
 
@@ -90,6 +102,12 @@ public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
       case GetSandboxSession get -> new SandboxGateway(sandbox, call).find(get.sessionId());
       case CompleteSandboxSession complete ->
           new SandboxGateway(sandbox, call).complete(complete.sessionId());
+      case SyncDocument sync -> documents.sync(sync, call);
+      case FindDocument find -> documents.find(find, call);
+      case CollectDocument collect -> documents.collect(collect, call);
+      case SendDocument send -> documents.send(send, call);
+      case SetSandboxBehavior set -> documents.behave(set, call);
+      case CompleteSandboxPayment complete -> documents.complete(complete, call);
     };
   }
 
@@ -146,59 +164,24 @@ public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
   }
 
   private Future<CardGateway> cardGateway(Call call) {
-    return GatewayStore.find(pool, call.merchantId(), PaymentGateway.CARD_GATEWAY)
-        .compose(
-            connection ->
-                connection
-                    .flatMap(found -> reach(found, call))
-                    .map(Future::succeededFuture)
-                    .orElseGet(
-                        () ->
-                            FailureException.failed(
-                                new Failure.Rejected(
-                                    "gateway_not_connected",
-                                    "No valid card gateway is connected."))));
-  }
-
-  private Optional<CardGateway> reach(Connection connection, Call call) {
-    if (ConnectionTerms.SANDBOX.equals(connection.kind())) {
-      return Optional.of(new SandboxGateway(sandbox, call));
-    }
-    Optional<String> secret =
-        secretBox.open(call.merchantId(), PaymentGateway.CARD_GATEWAY, connection.sealedSecret());
-    if (secret.isEmpty()) {
-      LOG.error(
-          "The card gateway's secret of {} does not open with the configured encryption key",
-          call.merchant().id());
-    }
-    return secret.map(
-        text -> new HttpGateway(http, new HttpGateway.Account(connection.baseUrl(), text), call));
+    return connections
+        .to(PaymentGateway.CARD_GATEWAY, call)
+        .map(way -> documents.cardGateway(way, call));
   }
 
   private Future<CheckoutSession> setupSession(
       CardGateway gateway, CustomerView customer, CreateSetupSession message, Call call) {
-    return gatewayCustomer(gateway, customer, message, call)
+    return documents
+        .cardCustomer(
+            gateway,
+            customer,
+            message.email() == null ? customer.email() : message.email(),
+            message.name() == null ? customer.name() : message.name(),
+            call)
         .compose(
             gatewayCustomer ->
                 gateway.createSetupSession(
                     new SetupRequest(customer.id(), gatewayCustomer, message.successUrl()),
                     "setup:" + Ids.nextUuid()));
-  }
-
-  /** The customer's id at the gateway, where it is made known on first need. */
-  private Future<String> gatewayCustomer(
-      CardGateway gateway, CustomerView customer, CreateSetupSession message, Call call) {
-    if (customer.cardGatewayId() != null) {
-      return Future.succeededFuture(customer.cardGatewayId());
-    }
-    CustomerDetails details =
-        new CustomerDetails(
-            customer.id(),
-            message.email() == null ? customer.email() : message.email(),
-            message.name() == null ? customer.name() : message.name());
-    return gateway
-        .createCustomer(details, "customer:" + customer.id())
-        .compose(made -> bus.ask(new CustomerMessages.LinkCardGateway(customer.id(), made), call))
-        .map(CustomerView::cardGatewayId);
   }
 }

@@ -7,7 +7,7 @@ import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.db.Ids;
 import io.steelyard.gateway.GatewayHttp.Answer;
-import io.steelyard.gateway.GatewayHttp.Post;
+import io.steelyard.gateway.GatewayHttp.Question;
 import io.steelyard.gateway.GatewayMessages.CheckoutSession;
 import io.steelyard.json.Json;
 import io.vertx.core.Future;
@@ -45,7 +45,7 @@ final class HttpGateway implements CardGateway {
     }
   }
 
-  private static final class UnusableAnswer extends Exception {
+  static final class UnusableAnswer extends Exception {
     private static final long serialVersionUID = 1L;
 
     UnusableAnswer(String field) {
@@ -53,7 +53,7 @@ final class HttpGateway implements CardGateway {
     }
   }
 
-  private interface Reading<T> {
+  interface Reading<T> {
     T from(JsonNode body) throws UnusableAnswer;
   }
 
@@ -73,13 +73,13 @@ final class HttpGateway implements CardGateway {
       form.put("name", details.name());
     }
     form.put("metadata[customerId]", details.customerId().toString());
-    Post post = post("/v1/customers", form, idempotencyKey);
-    return http.post(post, call)
+    Question question = question("/v1/customers", form, idempotencyKey);
+    return http.ask(question, call)
         .compose(
             answer ->
                 isKeyOfOtherDetails(answer)
-                    ? ask(withKeyOfItsOwn(post), HttpGateway::customerId)
-                    : read(post, answer, HttpGateway::customerId));
+                    ? ask(withKeyOfItsOwn(question), HttpGateway::customerId)
+                    : read(question, answer, HttpGateway::customerId));
   }
 
   @Override
@@ -91,7 +91,7 @@ final class HttpGateway implements CardGateway {
     form.put("customer", request.customer());
     form.put("success_url", request.successUrl());
     form.put("metadata[customerId]", request.customerId().toString());
-    return ask(post("/v1/checkout/sessions", form, idempotencyKey), HttpGateway::session);
+    return ask(question("/v1/checkout/sessions", form, idempotencyKey), HttpGateway::session);
   }
 
   /**
@@ -102,40 +102,40 @@ final class HttpGateway implements CardGateway {
     return "idempotency_error".equals(answer.body().path("error").path("type").asText());
   }
 
-  private static Post withKeyOfItsOwn(Post post) {
-    String key = post.idempotencyKey() + ":" + Ids.operation(post.form().toString());
-    return new Post(post.url(), post.secret(), post.form(), key);
+  private static Question withKeyOfItsOwn(Question question) {
+    String key = question.idempotencyKey() + ":" + Ids.operation(question.form().toString());
+    return Question.post(question.url(), question.secret(), question.form(), key);
   }
 
-  private Post post(String path, Map<String, String> form, String idempotencyKey) {
-    return new Post(account.baseUrl() + path, account.secret(), form, idempotencyKey);
+  private Question question(String path, Map<String, String> form, String idempotencyKey) {
+    return Question.post(account.baseUrl() + path, account.secret(), form, idempotencyKey);
   }
 
-  private <T> Future<T> ask(Post post, Reading<T> reading) {
-    return http.post(post, call).compose(answer -> read(post, answer, reading));
+  private <T> Future<T> ask(Question question, Reading<T> reading) {
+    return http.ask(question, call).compose(answer -> read(question, answer, reading));
   }
 
-  private <T> Future<T> read(Post post, Answer answer, Reading<T> reading) {
+  private <T> Future<T> read(Question question, Answer answer, Reading<T> reading) {
     if (!answer.accepted()) {
       return FailureException.failed(
           new Failure.Rejected(
-              "gateway_refused", "The card gateway refused: " + reason(answer.body())));
+              "gateway_refused",
+              "The card gateway refused: " + reason(answer.body(), account.secret())));
     }
     try {
       return Future.succeededFuture(reading.from(answer.body()));
     } catch (UnusableAnswer e) {
-      return http.gaveUp(post, call, e.getMessage());
+      return http.gaveUp(question, call, e.getMessage());
     }
   }
 
   /** The gateway's own words, without what must not be shown. */
-  private String reason(JsonNode body) {
+  static String reason(JsonNode body, String secret) {
     String message = body.path("error").path("message").asText();
     if (message.isBlank()) {
       return "it gave no reason.";
     }
-    String safe =
-        message.replace(account.secret(), "[secret]").replaceAll("[\\p{Cntrl}\\p{Cs}]", " ");
+    String safe = message.replace(secret, "[secret]").replaceAll("[\\p{Cntrl}\\p{Cs}]", " ");
     return safe.codePointCount(0, safe.length()) <= MESSAGE_CHARS_MAX
         ? safe
         : safe.substring(0, safe.offsetByCodePoints(0, MESSAGE_CHARS_MAX));
@@ -167,8 +167,7 @@ final class HttpGateway implements CardGateway {
         metadata(body));
   }
 
-  private static String oneOf(Set<String> allowed, JsonNode body, String field)
-      throws UnusableAnswer {
+  static String oneOf(Set<String> allowed, JsonNode body, String field) throws UnusableAnswer {
     String value = text(body, field);
     if (!allowed.contains(value)) {
       throw new UnusableAnswer(field);
@@ -184,7 +183,7 @@ final class HttpGateway implements CardGateway {
     return url;
   }
 
-  private static String text(JsonNode body, String field) throws UnusableAnswer {
+  static String text(JsonNode body, String field) throws UnusableAnswer {
     String value = textOrNull(body, field);
     if (value == null || value.isEmpty()) {
       throw new UnusableAnswer(field);
@@ -192,7 +191,7 @@ final class HttpGateway implements CardGateway {
     return value;
   }
 
-  private static String textOrNull(JsonNode body, String field) throws UnusableAnswer {
+  static String textOrNull(JsonNode body, String field) throws UnusableAnswer {
     JsonNode value = body.path(field);
     if (value.isMissingNode() || value.isNull()) {
       return null;

@@ -91,7 +91,7 @@ public final class DraftStore {
   private static final String PENDING =
       """
       SELECT id, customer_id, subscription_id, boundary_index, boundary_at, finalise_at, net_terms,
-             auto_charge_invoice, payment_gateway
+             auto_sync_invoice, auto_send_invoice, auto_charge_invoice, payment_gateway
         FROM invoice
        WHERE merchant_id = $1 AND id = ANY ($2::uuid[])
        ORDER BY finalise_at, boundary_index, id
@@ -133,6 +133,8 @@ public final class DraftStore {
       Instant boundaryAt,
       Instant finaliseAt,
       NetTerms netTerms,
+      boolean autoSync,
+      boolean autoSend,
       boolean autoCharge,
       PaymentGateway paymentGateway) {}
 
@@ -314,6 +316,8 @@ public final class DraftStore {
         Sql.instant(row, "boundary_at"),
         Sql.instant(row, "finalise_at"),
         WireName.parse(NetTerms.class, row.getString("net_terms")),
+        row.getBoolean("auto_sync_invoice"),
+        row.getBoolean("auto_send_invoice"),
         row.getBoolean("auto_charge_invoice"),
         WireName.parseNullable(PaymentGateway.class, row.getString("payment_gateway")));
   }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.steelyard.bus.Address;
 import io.steelyard.bus.Reply;
 import io.steelyard.bus.Request;
+import io.steelyard.domain.Actor;
 import io.steelyard.domain.BillingMode;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.InvoiceStatus;
@@ -33,6 +34,61 @@ public sealed interface InvoiceMessages<R extends Reply> extends Request<R> {
       filters = Map.copyOf(filters);
     }
   }
+
+  /** An invoice with its total and its lines. */
+  record GetInvoice(String id) implements InvoiceMessages<InvoiceView> {}
+
+  /** The changes of an invoice's state. */
+  record ListTransitions(String invoiceId, Paging paging)
+      implements InvoiceMessages<TransitionPage> {}
+
+  /**
+   * Makes an invoice paid by a payment from outside. This change and the others are refused with
+   * {@code illegal_transition} where the invoice's state does not allow them.
+   *
+   * @param reference what the payment is known by; may be null
+   */
+  record RecordPayment(String id, String reference) implements InvoiceMessages<InvoiceView> {}
+
+  /**
+   * @param reason may be null
+   */
+  record VoidInvoice(String id, String reason) implements InvoiceMessages<InvoiceView> {}
+
+  /**
+   * Makes an invoice uncollectible.
+   *
+   * @param reason may be null
+   */
+  record WriteOff(String id, String reason) implements InvoiceMessages<InvoiceView> {}
+
+  /** Has an invoice made known to its gateway. */
+  record RequestSync(String id) implements InvoiceMessages<InvoiceView> {}
+
+  /** Has an invoice sent to the customer by its gateway. */
+  record RequestSending(String id) implements InvoiceMessages<InvoiceView> {}
+
+  /** Has an invoice charged whose charge failed. */
+  record RequestCollection(String id) implements InvoiceMessages<InvoiceView> {}
+
+  /**
+   * @param requestId of the request that asked for the change; null for work that nobody asked for
+   * @param at by the merchant's clock
+   * @param recordedAt by the system's
+   */
+  record TransitionView(
+      Id id,
+      Id invoiceId,
+      InvoiceStatus from,
+      InvoiceStatus to,
+      Actor actor,
+      String reason,
+      String requestId,
+      Instant at,
+      Instant recordedAt) {}
+
+  record TransitionPage(List<TransitionView> results, long count, long pages, long currentPage)
+      implements Reply {}
 
   /**
    * @param total in currency units, the sum of the rounded lines; shown to operators only

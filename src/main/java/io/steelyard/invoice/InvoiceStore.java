@@ -76,25 +76,47 @@ public final class InvoiceStore {
   /** An invoice with its lines, as the external API shows it. */
   public Future<Optional<InvoiceView>> findWithLines(
       SqlClient client, UUID merchantId, UUID invoiceId) {
-    Tuple parameters = Tuple.of(merchantId, invoiceId);
-    return client
-        .preparedQuery(FIND)
-        .execute(parameters)
+    return find(client, merchantId, invoiceId, false);
+  }
+
+  /** An invoice with its total and its lines. */
+  public Future<Optional<InvoiceView>> findWhole(
+      SqlClient client, UUID merchantId, UUID invoiceId) {
+    return find(client, merchantId, invoiceId, true);
+  }
+
+  private static Future<Optional<InvoiceView>> find(
+      SqlClient client, UUID merchantId, UUID invoiceId, boolean withTotal) {
+    return head(client, merchantId, invoiceId)
         .compose(
-            rows ->
-                rows.size() == 0
+            head ->
+                head.isEmpty()
                     ? Future.succeededFuture(Optional.empty())
                     : client
                         .preparedQuery(LINES)
-                        .execute(parameters)
+                        .execute(Tuple.of(merchantId, invoiceId))
                         .map(
                             lines ->
-                                Optional.of(
-                                    view(
-                                        rows.iterator().next(),
-                                        merchantId,
-                                        null,
-                                        lines(lines, merchantId, invoiceId)))));
+                                head.map(
+                                    row ->
+                                        view(
+                                            row,
+                                            merchantId,
+                                            withTotal ? row.getBigDecimal("total") : null,
+                                            lines(lines, merchantId, invoiceId)))));
+  }
+
+  /** An invoice without its lines. */
+  Future<Optional<InvoiceView>> findHead(SqlClient client, UUID merchantId, UUID invoiceId) {
+    return head(client, merchantId, invoiceId)
+        .map(head -> head.map(row -> view(row, merchantId, row.getBigDecimal("total"), null)));
+  }
+
+  private static Future<Optional<Row>> head(SqlClient client, UUID merchantId, UUID invoiceId) {
+    return client
+        .preparedQuery(FIND)
+        .execute(Tuple.of(merchantId, invoiceId))
+        .map(rows -> rows.size() == 0 ? Optional.empty() : Optional.of(rows.iterator().next()));
   }
 
   public Future<Long> count(SqlClient client, UUID merchantId, Filter filter) {

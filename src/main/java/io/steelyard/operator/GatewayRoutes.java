@@ -7,6 +7,8 @@ import io.steelyard.domain.WireName;
 import io.steelyard.gateway.GatewayMessages.CompleteSandboxSession;
 import io.steelyard.gateway.GatewayMessages.ConnectGateway;
 import io.steelyard.gateway.GatewayMessages.DisconnectGateway;
+import io.steelyard.gateway.GatewayMessages.SetSandboxBehavior;
+import io.steelyard.gateway.SandboxBehavior;
 import io.steelyard.json.Validator;
 import io.steelyard.web.Answer;
 import io.steelyard.web.Bodies;
@@ -35,6 +37,7 @@ final class GatewayRoutes {
     return List.of(
         Endpoint.put(CONNECTION, this::connect),
         Endpoint.delete(CONNECTION, this::disconnect),
+        Endpoint.put(CONNECTION + "/sandbox-behavior", this::behave),
         new Endpoint(
             HttpMethod.POST,
             "/operator/merchants/{id}/sandbox/checkout-sessions/{sessionId}/complete",
@@ -76,6 +79,22 @@ final class GatewayRoutes {
         .of(exchange)
         .compose(call -> bus.ask(new CompleteSandboxSession(exchange.path("sessionId")), call))
         .map(Answer::ok);
+  }
+
+  private Future<Answer> behave(Exchange exchange) {
+    exchange.query().check();
+    PaymentGateway gateway = gateway(exchange);
+    Bodies.check(schemas.check("SandboxBehavior", exchange.tree()));
+    Map<String, Object> body = Bodies.object(exchange.tree());
+    SetSandboxBehavior set =
+        new SetSandboxBehavior(
+            gateway, behavior(body, "sync"), behavior(body, "collect"), behavior(body, "send"));
+    return scope.of(exchange).compose(call -> bus.ask(set, call)).map(Answer::ok);
+  }
+
+  private static SandboxBehavior behavior(Map<String, Object> body, String action) {
+    String name = Bodies.text(body, action);
+    return name == null ? SandboxBehavior.SUCCEED : WireName.parse(SandboxBehavior.class, name);
   }
 
   private static PaymentGateway gateway(Exchange exchange) {

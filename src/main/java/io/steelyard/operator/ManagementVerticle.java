@@ -75,7 +75,8 @@ public final class ManagementVerticle extends VerticleBase {
             new CatalogRoutes(bus, schemas, scope, config).endpoints(),
             new GatewayRoutes(bus, schemas, scope).endpoints(),
             new CustomerGrantRoutes(bus, schemas, scope).endpoints(),
-            new InvoiceListRoutes(bus, scope).endpoints())
+            new InvoiceListRoutes(bus, scope).endpoints(),
+            new InvoiceChangeRoutes(bus, schemas, scope, config.timeouts()).endpoints())
         .flatMap(List::stream)
         .toList();
   }

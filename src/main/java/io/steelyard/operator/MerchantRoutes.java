@@ -2,6 +2,8 @@ package io.steelyard.operator;
 
 import io.steelyard.billing.BillingMessages.RunDueWork;
 import io.steelyard.bus.Bus;
+import io.steelyard.bus.Call;
+import io.steelyard.delivery.DeliveryMessages.RunDueDeliveries;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.Failure.Fault;
 import io.steelyard.config.Config;
@@ -100,7 +102,16 @@ final class MerchantRoutes {
         .compose(
             call ->
                 bus.ask(new SetClock(Bodies.time(body, "now", call.merchant().zone())), call)
-                    .compose(set -> bus.ask(new RunDueWork(), call).map(set)))
+                    .compose(set -> runDueWork(call).map(set)))
         .map(Answer::ok);
+  }
+
+  /** What is done at a gateway may make more due, as an issued invoice becomes overdue. */
+  private Future<Void> runDueWork(Call call) {
+    return bus.ask(new RunDueWork(), call)
+        .compose(done -> bus.ask(new RunDueDeliveries(), call))
+        .compose(
+            deliveries ->
+                deliveries.attempts() == 0 ? Future.succeededFuture() : runDueWork(call));
   }
 }

@@ -3,7 +3,10 @@ package io.steelyard.subscription;
 import io.steelyard.bus.Call;
 import io.steelyard.credit.CreditStore;
 import io.steelyard.credit.CreditStore.NewBlock;
+import io.steelyard.credit.Reversals;
 import io.steelyard.credit.RolloverStore;
+import io.steelyard.db.Ids;
+import io.steelyard.domain.Actor;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.InvoiceBasis.Rebilled;
 import io.steelyard.domain.LineKind;
@@ -11,7 +14,12 @@ import io.steelyard.domain.PlanTerms;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.invoice.DraftStore;
 import io.steelyard.invoice.DraftStore.NewInvoice;
+import io.steelyard.invoice.Finalised;
+import io.steelyard.invoice.Finalised.FinalInvoice;
 import io.steelyard.invoice.RebillStore;
+import io.steelyard.invoice.TransitionStore;
+import io.steelyard.invoice.TransitionStore.Cause;
+import io.steelyard.invoice.TransitionStore.SubscriptionChange;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.AccessStore.Changed;
 import io.steelyard.subscription.AccessStore.OpenAccess;
@@ -44,6 +52,9 @@ public final class Boundaries {
   private final DraftStore invoices = new DraftStore();
   private final CreditStore credits = new CreditStore();
   private final RebillStore rebills = new RebillStore();
+  private final Finalised finalised = new Finalised();
+  private final TransitionStore transitions = new TransitionStore();
+  private final Reversals reversals = new Reversals();
   private final RolloverStore rollovers = new RolloverStore();
 
   /**
@@ -131,7 +142,28 @@ public final class Boundaries {
             tx,
             call.merchantId(),
             passed.stream().map(each -> new Progress(each.after(), each.at())).toList())
+        .compose(done -> recordChanges(tx, moment, passed))
         .compose(done -> write(tx, moment, passed, events));
+  }
+
+  private Future<Void> recordChanges(SqlConnection tx, Moment moment, List<Passed> passed) {
+    List<SubscriptionChange> changes =
+        passed.stream()
+            .filter(each -> status(each.boundary().subscription()) != status(each.after()))
+            .map(
+                each ->
+                    new SubscriptionChange(
+                        each.after().id().uuid(),
+                        status(each.boundary().subscription()),
+                        status(each.after()),
+                        each.at()))
+            .toList();
+    Cause cause = new Cause(Actor.BILLING, "its time has come", null, moment.pricedAt());
+    return transitions.recordSubscriptions(tx, moment.call().merchantId(), changes, cause);
+  }
+
+  private static SubscriptionStatus status(Subscription subscription) {
+    return subscription.view().status();
   }
 
   /** Makes invoices that only correct what was billed, for subscriptions that have ended. */
@@ -215,7 +247,47 @@ public final class Boundaries {
             done ->
                 invoices.resume(
                     tx, merchantId, made.stream().filter(isResumed).map(Passed::invoice).toList()))
-        .compose(done -> rebills.settle(tx, merchantId, settled(passed)));
+        .compose(
+            done ->
+                finalised.finalised(
+                    tx,
+                    merchantId,
+                    made.stream()
+                        .map(Passed::invoice)
+                        .filter(each -> each.finaliseAt() == null)
+                        .map(FinalInvoice::of)
+                        .toList(),
+                    clock.systemNow()))
+        .compose(done -> rebills.settle(tx, merchantId, settled(passed)))
+        .compose(done -> redraw(tx, merchantId, passed));
+  }
+
+  /** Units that a void invoice gave back are drawn again by the one that bills their usage. */
+  private Future<Void> redraw(SqlConnection tx, UUID merchantId, List<Passed> passed) {
+    Future<Void> redrawn = Future.succeededFuture();
+    for (Passed each : passed) {
+      List<Reversals.Period> periods =
+          each.boundary().rebilled().stream()
+              .filter(rebilled -> rebilled.ofUsage() && isFinal(each))
+              .map(
+                  rebilled ->
+                      new Reversals.Period(
+                          each.after().id().uuid(), rebilled.period().full().index()))
+              .toList();
+      if (!periods.isEmpty()) {
+        UUID cause =
+            each.invoice() == null
+                ? Ids.operation("redraw:" + each.after().id() + ":" + each.boundary().index())
+                : each.invoice().id().uuid();
+        redrawn =
+            redrawn.compose(done -> reversals.redraw(tx, merchantId, periods, cause, each.at()));
+      }
+    }
+    return redrawn;
+  }
+
+  private static boolean isFinal(Passed passed) {
+    return passed.invoice() == null || passed.invoice().finaliseAt() == null;
   }
 
   private static List<NewInvoice> invoices(List<Passed> passed) {
@@ -226,7 +298,7 @@ public final class Boundaries {
   private static List<RebillStore.Settled> settled(List<Passed> passed) {
     List<RebillStore.Settled> settled = new ArrayList<>();
     for (Passed each : passed) {
-      boolean last = each.invoice() == null || each.invoice().finaliseAt() == null;
+      boolean last = isFinal(each);
       for (Rebilled rebilled : each.boundary().rebilled()) {
         settled.add(
             new RebillStore.Settled(

@@ -10,10 +10,14 @@ import io.steelyard.catalog.Detail;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
 import io.steelyard.db.StoreVerticle;
+import io.steelyard.domain.Actor;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.domain.WireName;
+import io.steelyard.invoice.TransitionStore;
+import io.steelyard.invoice.TransitionStore.Cause;
+import io.steelyard.invoice.TransitionStore.SubscriptionChange;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.PeriodStore.EventsBefore;
 import io.steelyard.subscription.SubscriptionMessages.CancelSubscription;
@@ -41,6 +45,7 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
   private final MerchantClock clock;
   private final SubscriptionStore store = new SubscriptionStore();
   private final CatalogStore catalog = new CatalogStore();
+  private final TransitionStore transitions = new TransitionStore();
   private final BulkCreation creation;
   private final EndDates ends;
   private final Boundaries boundaries;
@@ -144,8 +149,7 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
 
   private Future<SubscriptionView> deleteUpcoming(
       SqlConnection tx, Call call, Subscription found, Instant now) {
-    return store
-        .setStatus(tx, call.merchantId(), found, SubscriptionStatus.DELETED, now)
+    return markDeleted(tx, call, found, "cancelled before its start", now)
         .map(done -> found.view().with(SubscriptionStatus.DELETED, now));
   }
 
@@ -205,16 +209,21 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
                   case DRAFT, PENDING_ACTIVATION, ENDED ->
                       clock
                           .now(tx, call)
-                          .compose(
-                              now ->
-                                  store.setStatus(
-                                      tx,
-                                      call.merchantId(),
-                                      found,
-                                      SubscriptionStatus.DELETED,
-                                      now));
+                          .compose(now -> markDeleted(tx, call, found, "deleted", now));
                 })
         .map(done -> new SubscriptionDeleted(new Id(IdKind.SUBSCRIPTION, uuid(delete.id()))));
+  }
+
+  private Future<Void> markDeleted(
+      SqlConnection tx, Call call, Subscription found, String reason, Instant now) {
+    SubscriptionChange change =
+        new SubscriptionChange(
+            found.id().uuid(), found.view().status(), SubscriptionStatus.DELETED, now);
+    Cause cause = new Cause(Actor.MERCHANT, reason, call.requestId(), clock.systemNow());
+    return store
+        .setStatus(tx, call.merchantId(), found, change.to(), now)
+        .compose(
+            done -> transitions.recordSubscriptions(tx, call.merchantId(), List.of(change), cause));
   }
 
   private static UUID uuid(String id) {

@@ -187,16 +187,28 @@ public final class Api {
       request.resume();
       return Future.succeededFuture(exchange(served, request, call, null, null));
     }
+    if (wanted == Endpoint.Body.OPTIONAL_JSON && hasNoBody(request)) {
+      request.resume();
+      return Future.succeededFuture(exchange(served, request, call, null, Map.of()));
+    }
     String problem = contentTypeProblem(request, wanted);
     if (problem != null) {
       return Refusal.closing(415, "unsupported_media_type", problem).failed();
     }
     return bodies
         .read(request, share)
-        .map(
-            body ->
-                exchange(
-                    served, request, call, body, wanted == Endpoint.Body.JSON ? tree(body) : null));
+        .map(body -> exchange(served, request, call, body, isParsed(wanted) ? tree(body) : null));
+  }
+
+  private static boolean isParsed(Endpoint.Body wanted) {
+    return wanted == Endpoint.Body.JSON || wanted == Endpoint.Body.OPTIONAL_JSON;
+  }
+
+  private static boolean hasNoBody(HttpServerRequest request) {
+    String length = request.getHeader("content-length");
+    return request.getHeader("content-type") == null
+        && request.getHeader("transfer-encoding") == null
+        && (length == null || length.equals("0"));
   }
 
   private Exchange exchange(

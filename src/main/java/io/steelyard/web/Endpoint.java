@@ -22,6 +22,8 @@ public record Endpoint(
     NONE,
     /** Strict JSON as a tree. */
     JSON,
+    /** As {@link #JSON}; without a body and its type, an empty object. */
+    OPTIONAL_JSON,
     /** JSON as bytes, for an operation with a decoder of its own. */
     RAW_JSON,
     /** JSON or YAML as bytes. */

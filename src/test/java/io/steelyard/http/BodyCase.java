@@ -28,7 +28,8 @@ record BodyCase(
                 "id", external ? "sub_01jd3c5m8y6cq643dzvmxxqkfb" : merchant.id(),
                 "externalId", "a",
                 "customerId", "cus_01jd3c5m8y6cq643dzvmxxqkfb",
-                "gateway", "CardGateway"));
+                "gateway", "CardGateway",
+                "invoiceId", "inv_01jd3c5m8yss6ys3c4dwa7n360"));
     Call call =
         external ? merchant.call(operation.method(), path) : app.operator(operation.method(), path);
     return call.body(bytes, "application/json").send();

@@ -8,6 +8,7 @@ import io.steelyard.catalog.CatalogDocument;
 import io.steelyard.catalog.CatalogMessages;
 import io.steelyard.credit.CreditMessages;
 import io.steelyard.customer.CustomerMessages;
+import io.steelyard.domain.Actor;
 import io.steelyard.domain.BillingCadence;
 import io.steelyard.domain.BillingMode;
 import io.steelyard.domain.Calculation;
@@ -157,7 +158,17 @@ class OpenApiTest {
             "put " + merchant + "/clock",
             "post " + merchant + "/customers/{customerId}/private-plans",
             "post " + merchant + "/customers/{customerId}/allocations",
-            "get " + merchant + "/invoices");
+            "get " + merchant + "/invoices",
+            "get " + merchant + "/invoices/{invoiceId}",
+            "get " + merchant + "/invoices/{invoiceId}/transitions",
+            "post " + merchant + "/invoices/{invoiceId}/collect",
+            "post " + merchant + "/invoices/{invoiceId}/pay",
+            "post " + merchant + "/invoices/{invoiceId}/sandbox-payment",
+            "post " + merchant + "/invoices/{invoiceId}/send",
+            "post " + merchant + "/invoices/{invoiceId}/sync",
+            "post " + merchant + "/invoices/{invoiceId}/uncollectible",
+            "post " + merchant + "/invoices/{invoiceId}/void",
+            "put " + merchant + "/gateway-connections/{gateway}/sandbox-behavior");
   }
 
   @Test
@@ -417,7 +428,15 @@ class OpenApiTest {
         operator("Allocation", CreditMessages.Allocate.class, "customerId"),
         operator("Allocated", CreditMessages.Allocated.class),
         operator("InvoiceSummary", InvoiceMessages.InvoiceView.class, "invoiceLineItems"),
-        operator("InvoicePage", InvoiceMessages.InvoicePage.class));
+        operator("InvoicePage", InvoiceMessages.InvoicePage.class),
+        operator("InvoiceWithLines", InvoiceMessages.InvoiceView.class),
+        operator("InvoiceTransition", InvoiceMessages.TransitionView.class),
+        operator("InvoiceTransitionPage", InvoiceMessages.TransitionPage.class),
+        operator("PaymentRecord", InvoiceMessages.RecordPayment.class, "id"),
+        operator("InvoiceChange", InvoiceMessages.VoidInvoice.class, "id"),
+        operator("SandboxBehavior", GatewayMessages.SetSandboxBehavior.class, "gateway"),
+        operator("SandboxBehaviorView", GatewayMessages.SandboxBehaviorView.class),
+        operator("SandboxPayment", GatewayMessages.CompleteSandboxPayment.class, "invoiceId"));
   }
 
   private static Arguments view(String schema, Class<?> type, String... without) {
@@ -469,6 +488,10 @@ class OpenApiTest {
             "CreateApiKey",
             "GatewayConnection",
             "Allocation",
+            "PaymentRecord",
+            "InvoiceChange",
+            "SandboxBehavior",
+            "SandboxPayment",
             "Fault")
         .contains(schema);
   }
@@ -485,6 +508,7 @@ class OpenApiTest {
 
   static Stream<Arguments> enums() {
     return Stream.of(
+        values(Actor.values(), "Actor"),
         values(BillingCadence.values(), "billingCadence"),
         values(BillingMode.values(), "billingMode"),
         values(Calculation.values(), "Calculation"),

@@ -106,6 +106,28 @@ class ExpiryIT {
     assertThat(await(expiries.isAnyDue(pool, other.merchant, NOW))).isTrue();
   }
 
+  /** Else a run that catches up would write off what the next boundary is to roll over. */
+  @Test
+  void aBlockWaitsForTheSubscriptionsOfItsCustomerThatAreBehind() {
+    UUID block = usage.block(units.customer, units.unit, "3", JANUARY, FEBRUARY);
+    due(FEBRUARY, null);
+    assertThat(isAnyDue(NOW)).isFalse();
+    assertThat(expire(NOW, 100)).isZero();
+
+    due(FEBRUARY, NOW);
+    assertThat(isAnyDue(NOW)).as("not for a parked one").isTrue();
+    due(FEBRUARY.plusMillis(1), null);
+    assertThat(isAnyDue(NOW)).isTrue();
+    assertThat(expire(NOW, 100)).isEqualTo(1);
+    assertThat(units.remaining(block)).isZero();
+  }
+
+  private void due(Instant at, Instant parkedAt) {
+    usage.execute(
+        "UPDATE subscription SET due_at = '%s', parked_at = %s WHERE id = '%s'"
+            .formatted(at, parkedAt == null ? "NULL" : "'" + parkedAt + "'", subscription));
+  }
+
   @Test
   void aLateEventDrawsFromABlockThatEndedUntilItIsWrittenOff() {
     usage.price(units.plan, usage.billable("sum", "late"), units.unit, null);

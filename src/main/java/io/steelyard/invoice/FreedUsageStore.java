@@ -1,0 +1,66 @@
+package io.steelyard.invoice;
+
+import io.steelyard.db.Sql;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.SqlClient;
+import io.vertx.sqlclient.Tuple;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/** Closed periods whose usage is to be billed again. */
+final class FreedUsageStore {
+  // Of a paused invoice there may be no lines, and a period may cost nothing but units. An invoice
+  // that lies behind the last boundary has no closed period of its own.
+  private static final String BILLED_PERIODS =
+      """
+      SELECT DISTINCT l.period_index AS period_index
+        FROM invoice_line_item l
+       WHERE l.merchant_id = $1 AND l.invoice_id = $2 AND l.kind IN ('arrears', 'adjustment')
+      UNION
+      SELECT p.period_index
+        FROM invoice i
+        JOIN subscription_period p
+          ON p.merchant_id = i.merchant_id AND p.subscription_id = i.subscription_id
+         AND p.period_index = i.boundary_index - 1
+       WHERE i.merchant_id = $1 AND i.id = $2
+         AND (i.status = 'paused'
+              OR EXISTS (SELECT FROM credit_usage u
+                          WHERE u.merchant_id = $1 AND u.subscription_id = p.subscription_id
+                            AND u.period_index = p.period_index AND u.drawn > 0))
+       ORDER BY period_index
+      """;
+
+  private static final String REBILL_USAGE =
+      """
+      INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since)
+      SELECT $1, $2, period_index, true, false, $4 FROM unnest($3::integer[]) AS period_index
+      ON CONFLICT (subscription_id, period_index) DO UPDATE SET usage = true
+      """;
+
+  /** The periods whose usage an invoice bills. */
+  Future<List<Integer>> billedPeriods(SqlClient tx, UUID merchantId, UUID invoiceId) {
+    return tx.preparedQuery(BILLED_PERIODS)
+        .execute(Tuple.of(merchantId, invoiceId))
+        .map(
+            rows -> {
+              List<Integer> periods = new ArrayList<>(rows.size());
+              rows.forEach(row -> periods.add(row.getInteger("period_index")));
+              return periods;
+            });
+  }
+
+  /** The caller holds the customer's lock. */
+  Future<Void> rebillUsage(
+      SqlClient tx, UUID merchantId, UUID subscriptionId, List<Integer> periods, Instant since) {
+    return periods.isEmpty()
+        ? Future.succeededFuture()
+        : tx.preparedQuery(REBILL_USAGE)
+            .execute(
+                Tuple.of(merchantId, subscriptionId)
+                    .addValue(periods.toArray(Integer[]::new))
+                    .addOffsetDateTime(Sql.time(since)))
+            .mapEmpty();
+  }
+}
