@@ -62,8 +62,7 @@ final class BillingBench {
       String id = merchant(service);
       UUID uuid = Id.parse(IdKind.MERCHANT, id).orElseThrow().uuid();
       prepare(database, uuid, subscriptions);
-      Sql.execute(database, "VACUUM ANALYZE");
-      Sql.execute(database, "CHECKPOINT");
+      service.settle();
       ServiceProcess.Work before = service.work();
       long startedAt = System.nanoTime();
       try (Memory.Sampler postgres = service.samplePostgres()) {

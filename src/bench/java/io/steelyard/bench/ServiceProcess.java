@@ -167,10 +167,22 @@ final class ServiceProcess implements AutoCloseable {
 
   /** A connection as the service's own role. */
   Connection database() throws IOException, SQLException {
+    return database("steelyard");
+  }
+
+  private Connection database(String role) throws IOException, SQLException {
     return DriverManager.getConnection(
         "jdbc:postgresql://127.0.0.1:" + databasePort + "/steelyard",
-        "steelyard",
+        role,
         Files.readString(directory.resolve("data/postgres.password")).strip());
+  }
+
+  /** What was prepared shall not be tidied up and written at the cost of what is measured. */
+  void settle() throws IOException, SQLException {
+    try (Connection connection = database("postgres")) {
+      Sql.execute(connection, "VACUUM ANALYZE");
+      Sql.execute(connection, "CHECKPOINT");
+    }
   }
 
   /** The most memory the service's process ever held. */

@@ -252,8 +252,7 @@ final class FinalisationJob implements DueJob {
               .map(
                   rebilled ->
                       new Reversals.Period(
-                          each.invoice().subscriptionId().uuid(),
-                          rebilled.period().full().index()))
+                          each.invoice().subscriptionId().uuid(), rebilled.period().full().index()))
               .toList();
       if (!periods.isEmpty()) {
         redrawn =

@@ -231,9 +231,7 @@ final class MerchantRun {
         .onSuccess(metrics::overdue)
         .compose(
             count ->
-                count == 0
-                    ? Future.succeededFuture(before)
-                    : markOverdue(attempt, before + count));
+                count == 0 ? Future.succeededFuture(before) : markOverdue(attempt, before + count));
   }
 
   /** As {@link #run}, and then waits for what others work on, or what waits for the fold. */

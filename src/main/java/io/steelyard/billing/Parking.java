@@ -179,8 +179,7 @@ final class Parking {
                         Arrays.stream(row.getArrayOfUUIDs("invoices"))
                             .map(id -> again(id, now))
                             .toList(),
-                        new Cause(
-                            Actor.OPERATOR, "resumed", call.requestId(), clock.systemNow()))
+                        new Cause(Actor.OPERATOR, "resumed", call.requestId(), clock.systemNow()))
                     .map(outcome(row)));
   }
 

@@ -149,7 +149,10 @@ final class CreationBuffer {
       return Future.succeededFuture();
     }
     split.increment();
-    LOG.warn("{} customers are made one by one, together they failed: {}", group.size(), error);
+    LOG.warn(
+        "{} customers are made one by one, together they failed: {}",
+        group.size(),
+        error.getMessage());
     Future<Void> done = Future.succeededFuture();
     for (Pending pending : group) {
       done = done.compose(before -> createUnlessExpired(pending));

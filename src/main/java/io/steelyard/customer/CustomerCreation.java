@@ -74,7 +74,10 @@ final class CustomerCreation {
     return catalog
         .defaultPlanId(tx, merchantId)
         .compose(
-            id -> id.isEmpty() ? Future.succeededFuture(Optional.empty()) : plan(tx, merchantId, id.get()));
+            id ->
+                id.isEmpty()
+                    ? Future.succeededFuture(Optional.empty())
+                    : plan(tx, merchantId, id.get()));
   }
 
   private Future<Optional<DefaultPlan>> plan(SqlConnection tx, UUID merchantId, Id id) {
@@ -127,8 +130,7 @@ final class CustomerCreation {
         customer,
         plan.map(
                 it ->
-                    DefaultSubscription.of(
-                        customer.id(), it.terms(), call, now, clock.systemNow()))
+                    DefaultSubscription.of(customer.id(), it.terms(), call, now, clock.systemNow()))
             .orElse(null));
   }
 
@@ -147,11 +149,7 @@ final class CustomerCreation {
   }
 
   private Future<Map<Id, CreatedCustomer>> answers(
-      SqlConnection tx,
-      Call call,
-      List<Created> created,
-      Optional<DefaultPlan> plan,
-      Instant now) {
+      SqlConnection tx, Call call, List<Created> created, Optional<DefaultPlan> plan, Instant now) {
     if (created.isEmpty()) {
       return Future.succeededFuture(Map.of());
     }

@@ -47,6 +47,7 @@ final class CustomerStore {
           "ledger_b_id");
 
   private static final String FIELD_LIST = String.join(", ", COLUMNS);
+
   /**
    * One array of values and one of flags for each field: a field that was left out keeps what is
    * stored, one sent as null is cleared. Known rows are locked, not written ({@code WHERE false}

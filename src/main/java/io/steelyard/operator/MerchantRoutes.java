@@ -3,10 +3,10 @@ package io.steelyard.operator;
 import io.steelyard.billing.BillingMessages.RunDueWork;
 import io.steelyard.bus.Bus;
 import io.steelyard.bus.Call;
-import io.steelyard.delivery.DeliveryMessages.RunDueDeliveries;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.Failure.Fault;
 import io.steelyard.config.Config;
+import io.steelyard.delivery.DeliveryMessages.RunDueDeliveries;
 import io.steelyard.domain.Environment;
 import io.steelyard.domain.KeyType;
 import io.steelyard.domain.WireName;
@@ -111,7 +111,6 @@ final class MerchantRoutes {
     return bus.ask(new RunDueWork(), call)
         .compose(done -> bus.ask(new RunDueDeliveries(), call))
         .compose(
-            deliveries ->
-                deliveries.attempts() == 0 ? Future.succeededFuture() : runDueWork(call));
+            deliveries -> deliveries.attempts() == 0 ? Future.succeededFuture() : runDueWork(call));
   }
 }
