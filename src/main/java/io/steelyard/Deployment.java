@@ -12,6 +12,8 @@ import io.steelyard.delivery.DeliveryVerticle;
 import io.steelyard.gateway.GatewayVerticle;
 import io.steelyard.gateway.SecretBox;
 import io.steelyard.http.HttpVerticle;
+import io.steelyard.integrity.IntegrityMetrics;
+import io.steelyard.integrity.IntegrityVerticle;
 import io.steelyard.invoice.InvoiceVerticle;
 import io.steelyard.json.Schemas;
 import io.steelyard.merchant.MerchantClock;
@@ -104,6 +106,7 @@ final class Deployment {
     MerchantClock clock = new MerchantClock(Clock.systemUTC());
     Boundaries boundaries = new Boundaries(clock, config.billing().usageGraceMs());
     Schemas document = Schemas.external();
+    IntegrityMetrics integrityMetrics = new IntegrityMetrics(wiring.metrics());
     SecretBox secrets = new SecretBox(config.security().encryptionKey());
     return new Deployment(
         List.of(
@@ -166,6 +169,17 @@ final class Deployment {
                 "explain",
                 count.explain().instances(),
                 () -> new ExplainVerticle(settings, pools, clock, config.explain())),
+            Entry.worker(
+                "integrity",
+                count.integrity().instances(),
+                () ->
+                    new IntegrityVerticle(
+                        settings,
+                        pools,
+                        clock,
+                        config.integrity(),
+                        config.limits().eventDataBytes(),
+                        integrityMetrics)),
             Entry.eventLoop(
                 "delivery",
                 count.delivery().instances(),

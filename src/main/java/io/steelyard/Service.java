@@ -16,6 +16,7 @@ import io.steelyard.db.Pools;
 import io.steelyard.db.SqlFailures;
 import io.steelyard.delivery.DeliveryMessages;
 import io.steelyard.gateway.GatewayMessages;
+import io.steelyard.integrity.IntegrityMessages;
 import io.steelyard.invoice.InvoiceMessages;
 import io.steelyard.merchant.MerchantMessages;
 import io.steelyard.subscription.SubscriptionMessages;
@@ -63,6 +64,7 @@ public final class Service {
           ExplainMessages.class,
           DeliveryMessages.class,
           GatewayMessages.class,
+          IntegrityMessages.class,
           InvoiceMessages.class,
           MerchantMessages.class,
           SubscriptionMessages.class,

@@ -49,7 +49,8 @@ class ArchitectureTest {
           "credit",
           "usage",
           "gateway",
-          "delivery");
+          "delivery",
+          "integrity");
 
   /** A feature's messages, with the records inside, may be known by every other feature. */
   private static final DescribedPredicate<JavaClass> MESSAGES =
@@ -147,7 +148,20 @@ class ArchitectureTest {
             "credit",
             "usage",
             "gateway",
-            "delivery"));
+            "delivery"),
+        Direction.of(
+            "integrity", "customer", "subscription", "invoice", "credit", "gateway", "billing"));
+  }
+
+  @Test
+  void onlyTheOperatorAsksForTheIntegrityCheck() {
+    check(
+        noClasses()
+            .that()
+            .resideOutsideOfPackages(TOP, "io.steelyard.integrity..", "io.steelyard.operator..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.steelyard.integrity.."));
   }
 
   @Test
@@ -219,7 +233,7 @@ class ArchitectureTest {
 
   /** Or it would not be compared, set and recorded in one. */
   @Test
-  void onlyOneStatementChangesTheStateOfInvoices() throws IOException {
+  void onlyDraftingAndTransitionsChangeTheStateOfInvoices() throws IOException {
     Pattern update =
         Pattern.compile("UPDATE invoice\\b(?:(?!\"\"\"|;).)*?\\bstatus\\s*=", Pattern.DOTALL);
     try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
@@ -230,7 +244,7 @@ class ArchitectureTest {
                       source ->
                           update.matcher(text(source)).results().anyMatch(ArchitectureTest::sets))
                   .map(source -> source.getFileName().toString()))
-          .containsExactly("TransitionStore.java");
+          .containsExactlyInAnyOrder("DraftStore.java", "TransitionStore.java");
     }
   }
 

@@ -78,8 +78,16 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   }
 
   @Override
-  protected Future<?> close() {
+  public Future<?> stop() {
     stopping = true;
+    if (runs != null) {
+      runs.stop(); // else a clock that is being set would hold up the stop
+    }
+    return super.stop();
+  }
+
+  @Override
+  protected Future<?> close() {
     return round.otherwiseEmpty().eventually(own::close).eventually(super::close);
   }
 

@@ -211,7 +211,7 @@ final class BoundaryJob implements DueJob {
         opened,
         loaded.closed(),
         loaded.rebilled(),
-        step.attempt().folded(),
+        step.attempt().countedBy(),
         pausedInvoice);
   }
 

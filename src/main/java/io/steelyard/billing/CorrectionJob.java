@@ -35,10 +35,10 @@ final class CorrectionJob implements DueJob {
 
   @Override
   public Future<List<UUID>> claim(SqlConnection tx, Attempt attempt, Claim claim) {
-    return attempt.folded()
-        ? claims.correctable(
-            tx, attempt.call().merchantId(), due.graceOver(attempt.clock().now()), claim)
-        : Future.succeededFuture(List.of());
+    return attempt.countedBy() == null
+        ? Future.succeededFuture(List.of())
+        : claims.correctable(
+            tx, attempt.call().merchantId(), due.graceOver(attempt.countedBy()), claim);
   }
 
   @Override
@@ -101,7 +101,7 @@ final class CorrectionJob implements DueJob {
         null,
         null,
         rebilled,
-        true,
+        now,
         null);
   }
 

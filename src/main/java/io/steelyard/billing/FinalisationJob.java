@@ -108,9 +108,9 @@ final class FinalisationJob implements DueJob {
 
   @Override
   public Future<List<UUID>> claim(SqlConnection tx, Attempt attempt, Claim claim) {
-    return attempt.folded()
-        ? claims.dueInvoices(tx, attempt.call().merchantId(), attempt.clock().now(), claim)
-        : Future.succeededFuture(List.of());
+    return attempt.countedBy() == null
+        ? Future.succeededFuture(List.of())
+        : claims.dueInvoices(tx, attempt.call().merchantId(), attempt.countedBy(), claim);
   }
 
   @Override

@@ -20,7 +20,9 @@ import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.Pool;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -34,6 +36,7 @@ final class MerchantRun {
   static final String STILL_WORKING = "still_working";
   private static final Logger LOG = LoggerFactory.getLogger(MerchantRun.class);
   private static final long ELSEWHERE_MS = 10;
+  private static final int MERCHANTS_REMEMBERED_MAX = 10_000;
   private static final String QUERY_CANCELED = "57014";
   // So many statements of one transaction may be as slow as a statement can be.
   private static final int SLOW_STATEMENTS_MAX = 3;
@@ -48,6 +51,8 @@ final class MerchantRun {
   private final Parking parking;
   private final ExpiryStore expiry = new ExpiryStore();
   private final OverdueStore overdue = new OverdueStore();
+  private final Map<UUID, Instant> acceptedBefore = new HashMap<>();
+  private boolean stopping;
   private final DueJob boundaryJob;
   private final DueJob finalisationJob;
   private final DueJob correctionJob;
@@ -75,27 +80,55 @@ final class MerchantRun {
 
   /** Works until nothing can be done; how much was. Fails when the call's time is up. */
   Future<Long> run(Call call) {
-    Instant acceptedBefore = clock.systemNow();
+    Instant now = clock.systemNow();
     return limited(1, clock.read(pool, call))
-        .compose(reading -> folded(call, reading, acceptedBefore))
+        .compose(
+            reading -> reading.frozen() ? folded(call, reading, now) : foldedSoFar(call, reading))
         .compose(attempt -> rounds(attempt, 0));
   }
 
-  /**
-   * A clock that was set means that time passed at once: everything accepted before then comes
-   * first. For others, what waits for the fold is done in a later run.
-   */
+  /** A clock that was set means that time passed at once: what was accepted before comes first. */
   private Future<Attempt> folded(Call call, MerchantClock.Reading reading, Instant acceptedBefore) {
     return limited(1, due.isFolded(pool, call.merchantId(), acceptedBefore))
         .compose(
             folded -> {
-              if (folded || !reading.frozen()) {
-                return Future.succeededFuture(new Attempt(call, reading, folded));
+              if (folded) {
+                return Future.succeededFuture(new Attempt(call, reading, reading.now()));
               }
-              return call.expired()
+              return mustStop(call)
                   ? stillWorking()
                   : pause().compose(paused -> folded(call, reading, acceptedBefore));
             });
+  }
+
+  /**
+   * While events come all the time there is always one that waits to be counted: what matters is
+   * that those before a certain instant do no more, which is asked again in every run until it is
+   * so.
+   */
+  private Future<Attempt> foldedSoFar(Call call, MerchantClock.Reading reading) {
+    UUID merchantId = call.merchantId();
+    if (acceptedBefore.size() >= MERCHANTS_REMEMBERED_MAX) {
+      acceptedBefore.clear();
+    }
+    Instant asked = acceptedBefore.computeIfAbsent(merchantId, id -> reading.now());
+    return limited(1, due.isFolded(pool, merchantId, asked))
+        .map(
+            folded -> {
+              if (folded) {
+                acceptedBefore.remove(merchantId);
+              }
+              return new Attempt(call, reading, folded ? asked : null);
+            });
+  }
+
+  /** Ends what is being done after the present transactions. */
+  void stop() {
+    stopping = true;
+  }
+
+  private boolean mustStop(Call call) {
+    return stopping || call.expired();
   }
 
   private Future<Long> rounds(Attempt attempt, long before) {
@@ -121,7 +154,7 @@ final class MerchantRun {
   }
 
   private Future<Long> repeat(DueJob job, Attempt attempt, long before) {
-    if (attempt.call().expired()) {
+    if (mustStop(attempt.call())) {
       return stillWorking();
     }
     return transaction(job, attempt, new Claim(config.claimMax(), null))
@@ -202,7 +235,7 @@ final class MerchantRun {
 
   /** Late events that still wait to be counted may draw from what has ended. */
   private Future<Long> expire(Attempt attempt, long before) {
-    if (!attempt.folded()) {
+    if (attempt.countedBy() == null) {
       return Future.succeededFuture(before);
     }
     Instant now = attempt.clock().now();

@@ -12,6 +12,7 @@ public enum Address {
   EXPLAIN("billing.explain"),
   GATEWAY("billing.gateway"),
   BILLING("billing.clockwork"),
+  INTEGRITY("billing.integrity"),
   DELIVERY("billing.delivery");
 
   /** Broadcast when an API key was revoked; the body is the key's id as text. */

@@ -8,9 +8,10 @@
  *
  * <p>The merchant writes all of it as one document, applied whole. Units, billables and plans are
  * known by key, slug and externalId; they are changed in place, archived when the document no
- * longer names them, and revived under the same id when it names them again. Prices and allocations
- * are never changed: one that differs ends, and a new one starts at the same instant, so that every
- * period already opened stays rated as it was. Only their position among their siblings moves.
+ * longer names them, and revived under the same id when it names them again. Prices, allocations
+ * and the event rules of billables are never changed: one that differs ends, and a new one starts
+ * at the same instant, so that every period already opened stays counted and rated as it was. Only
+ * their position among their siblings moves.
  *
  * <p>Invariants. At any instant a plan has at most one base price per cadence, one usage price per
  * billable and cadence, and one allocation per unit. An available plan names only available units

@@ -23,6 +23,7 @@ public record Config(
     Aggregation aggregation,
     Explain explain,
     Billing billing,
+    Integrity integrity,
     Gateway gateway,
     Delivery delivery,
     Security security) {
@@ -100,6 +101,7 @@ public record Config(
       Instances aggregation,
       Instances explain,
       Instances billing,
+      Instances integrity,
       Instances gateway,
       Instances delivery) {}
 
@@ -186,6 +188,14 @@ public record Config(
       @Range(min = 100, max = 600_000) int statementTimeoutMs,
       @Range(min = 0, max = 31L * 86_400_000) long usageGraceMs) {}
 
+  /**
+   * @param timeoutMs how long the check of one merchant may take
+   * @param everyMs how often all merchants are checked; 0 for never
+   */
+  public record Integrity(
+      @Range(min = 1000, max = 3_600_000) int timeoutMs,
+      @Range(min = 0, max = 31L * 86_400_000) long everyMs) {}
+
   public record Gateway(
       @Range(min = 10, max = 60_000) int callTimeoutMs,
       @Range(min = 1, max = 10) int attemptsMax,
@@ -236,6 +246,7 @@ public record Config(
         aggregation,
         explain,
         billing,
+        integrity,
         gateway,
         delivery,
         new Security(encryptionKey));

@@ -159,7 +159,8 @@ public final class EmbeddedDatabase {
         config.apiPoolSize()
             + config.controlPoolSize()
             + config.ingestPoolSize()
-            + config.aggregationPoolSize();
+            + config.aggregationPoolSize()
+            + Pools.INTEGRITY_SIZE;
     settings.put("max_connections", Integer.toString(pools + CONNECTIONS_BESIDE_POOLS));
     // Errors reach the service, which logs the unexpected ones; here they would only fill the disk.
     settings.put("log_min_messages", "log");

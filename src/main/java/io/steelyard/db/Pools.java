@@ -15,6 +15,9 @@ import java.util.concurrent.TimeUnit;
  * with the last handle.
  */
 public final class Pools {
+  /** One for the check that runs by itself, one for those that were asked for. */
+  static final int INTEGRITY_SIZE = 2;
+
   private static final int IDLE_S = 300;
   private static final int LIFETIME_S = 1800;
   private static final int MARGIN_MS = 1000;
@@ -67,6 +70,11 @@ public final class Pools {
   public Pool aggregation(Vertx vertx, int statementTimeoutMs) {
     return pool(
         vertx, "aggregation", config.aggregationPoolSize(), statementTimeoutMs, statementTimeoutMs);
+  }
+
+  /** For integrity checks, whose statements may take as long as a check may. */
+  public Pool integrity(Vertx vertx, int statementTimeoutMs) {
+    return pool(vertx, "integrity", INTEGRITY_SIZE, statementTimeoutMs);
   }
 
   /** For the clockwork, whose statements may take longer, and which waits for the fold. */

@@ -14,6 +14,12 @@
  * made on first need and whose id is then kept with our customer: of two requests that race, the
  * first to store wins and both use the stored one.
  *
+ * <p>A <em>document</em> is an invoice as a gateway knows it, under an <em>external id</em>. Any of
+ * the gateways takes documents; over http all of them are spoken to as Stripe's API is. The sandbox
+ * remembers in its own tables which documents it has, what it was asked under which key, and how
+ * often it has charged and sent each; an operator may tell it to decline, to demand an action of
+ * the customer, to keep silent and to answer twice.
+ *
  * <p>Calls to a gateway carry an idempotency key that names their cause, the same on each attempt,
  * so that an attempt whose outcome is unknown may be repeated. They end by the deadline of the
  * request they serve and never run while a database transaction is open.

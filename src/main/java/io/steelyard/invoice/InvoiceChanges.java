@@ -35,7 +35,8 @@ import java.util.stream.Collectors;
 final class InvoiceChanges {
   private static final String HEAD =
       """
-      SELECT id, customer_id, subscription_id, status, payment_gateway, external_id, issue_date
+      SELECT id, customer_id, subscription_id, status, payment_gateway, external_id, issue_date,
+             finalise_at
         FROM invoice WHERE merchant_id = $1 AND id = $2
       """;
 
@@ -58,7 +59,8 @@ final class InvoiceChanges {
       InvoiceStatus status,
       PaymentGateway gateway,
       String externalId,
-      Instant issueDate) {
+      Instant issueDate,
+      Instant finaliseAt) {
     static Head of(Row row) {
       return new Head(
           row.getUUID("id"),
@@ -67,7 +69,8 @@ final class InvoiceChanges {
           WireName.parse(InvoiceStatus.class, row.getString("status")),
           WireName.parseNullable(PaymentGateway.class, row.getString("payment_gateway")),
           row.getString("external_id"),
-          Sql.instant(row, "issue_date"));
+          Sql.instant(row, "issue_date"),
+          Sql.instant(row, "finalise_at"));
     }
   }
 
@@ -103,19 +106,29 @@ final class InvoiceChanges {
 
   /** Frees what the invoice billed of usage, in money and in units, for the next invoice. */
   Future<Void> makeVoid(SqlConnection tx, Call call, String id, String why) {
-    return find(tx, call, id, HEAD)
-        .compose(found -> CustomerLocks.lock(tx, Set.of(found.customerId())))
-        .compose(
-            held ->
-                locked(
-                    tx,
-                    call,
-                    id,
-                    reason("voided", why),
-                    order ->
-                        mustAllow(order, InvoiceStatus.VOID)
-                            .compose(legal -> freeUsage(tx, order))
-                            .compose(done -> close(tx, order, InvoiceStatus.VOID))));
+    return locked(
+        tx,
+        call,
+        id,
+        reason("voided", why),
+        order ->
+            mustAllow(order, InvoiceStatus.VOID)
+                .compose(legal -> mustBeMade(order))
+                .compose(made -> CustomerLocks.lock(tx, Set.of(order.invoice().customerId())))
+                .compose(held -> freeUsage(tx, order))
+                .compose(done -> close(tx, order, InvoiceStatus.VOID)));
+  }
+
+  /** One that only stands for what could not be made keeps its place until it is made. */
+  private static Future<Void> mustBeMade(Order order) {
+    return order.status() == InvoiceStatus.PAUSED
+            && order.invoice().issueDate() == null
+            && order.invoice().finaliseAt() == null
+        ? FailureException.failed(
+            new Failure.Conflict(
+                "illegal_transition",
+                "The invoice is paused since it cannot be made: resume its subscription first."))
+        : Future.succeededFuture();
   }
 
   private static String reason(String what, String why) {

@@ -76,7 +76,8 @@ public final class ManagementVerticle extends VerticleBase {
             new GatewayRoutes(bus, schemas, scope).endpoints(),
             new CustomerGrantRoutes(bus, schemas, scope).endpoints(),
             new InvoiceListRoutes(bus, scope).endpoints(),
-            new InvoiceChangeRoutes(bus, schemas, scope, config.timeouts()).endpoints())
+            new InvoiceChangeRoutes(bus, schemas, scope, config.timeouts()).endpoints(),
+            new IntegrityRoutes(bus, scope, config.integrity()).endpoints())
         .flatMap(List::stream)
         .toList();
   }

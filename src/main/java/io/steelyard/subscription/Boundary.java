@@ -15,7 +15,7 @@ import java.util.List;
  * @param opened the whole period that begins; null when the subscription ends
  * @param closed the period that ends, with its usage; null at the subscription's start
  * @param rebilled earlier periods that may have to be corrected
- * @param usageComplete whether everything accepted so far has been counted in {@code closed}
+ * @param countedBy every event accepted before then has been counted; null when that is not known
  * @param pausedInvoice the invoice that could not be made when this was tried before; else null
  */
 public record Boundary(
@@ -25,7 +25,7 @@ public record Boundary(
     BillingPeriod opened,
     Closed closed,
     List<Rebilled> rebilled,
-    boolean usageComplete,
+    Instant countedBy,
     Id pausedInvoice) {
   public Boundary {
     rebilled = List.copyOf(rebilled);
@@ -33,6 +33,6 @@ public record Boundary(
 
   /** The start of a subscription's first period. */
   public static Boundary first(Subscription subscription, BillingPeriod opened) {
-    return new Boundary(subscription, 0, opened.start(), opened, null, List.of(), false, null);
+    return new Boundary(subscription, 0, opened.start(), opened, null, List.of(), null, null);
   }
 }

@@ -151,7 +151,7 @@ final class BoundaryDrafting {
     Instant finaliseAt = boundary.at().plusMillis(moment.graceMs());
     boolean waits =
         InvoiceDrafting.hasArrears(basis)
-            && (!boundary.usageComplete() || finaliseAt.isAfter(moment.now()));
+            && (boundary.countedBy() == null || finaliseAt.isAfter(boundary.countedBy()));
     Instant issued =
         InvoiceDrafting.hasArrears(basis) ? moment.dated(finaliseAt, boundary.subscription()) : at;
     return invoice(boundary, plan, lines, waits ? finaliseAt : null, waits ? null : issued, at);

@@ -5,184 +5,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.support.Merchant;
-import io.steelyard.support.PostgresSupport;
-import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.SQLException;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which events a line was computed from. */
-class LineEventsIT {
-  private static final Instant MARCH = Instant.parse("2040-03-01T00:00:00Z");
-  private static final Instant APRIL = Instant.parse("2040-04-01T00:00:00Z");
-  private static final Instant MAY = Instant.parse("2040-05-01T00:00:00Z");
-  private static final Instant MID_MARCH = Instant.parse("2040-03-15T12:00:00Z");
+class LineEventsIT extends MeteredCustomer {
   // Shorter than the database's own limits of a statement and of a wait for a lock.
   private static final int IMPATIENCE_MS = 800;
-  private static final List<String> CALCULATIONS =
-      List.of("sum", "count", "max", "min", "average", "uniqueCount", "latest");
-  private static final String CATALOG = catalog();
-
-  private static TestApp app;
-
-  private Merchant merchant;
-  private String customer;
-  private HandMadeInvoices invoices;
-
-  /** A price for each calculation over the events named use, and one for what a user does. */
-  private static String catalog() {
-    StringBuilder billables = new StringBuilder("billables:\n");
-    StringBuilder prices = new StringBuilder();
-    for (String calculation : CALCULATIONS) {
-      billables.append(
-          """
-            - slug: %s
-              name: %1$s
-              eventQueryRules:
-                conditions: [[{key: eventName, rule: matches, value: use}]]
-                calculation: %1$s
-          """
-              .formatted(calculation));
-      if (!calculation.equals("count")) {
-        billables.append("      overProperty: data.v\n");
-      }
-      prices.append(price(calculation));
-    }
-    billables.append(
-        """
-          - slug: either
-            name: either
-            eventQueryRules:
-              conditions:
-                - [{key: eventName, rule: in, value: [use, other]}]
-                - [{key: userId, rule: startsWith, value: bot}]
-              calculation: count
-        """);
-    return billables
-        + """
-        plans:
-          - externalId: all
-            name: All
-            basePrices: {monthly: 5}
-            prices:
-        """
-        + prices
-        + price("either")
-        + "defaultPlan: all\n";
-  }
-
-  private static String price(String billable) {
-    return """
-          - {name: %s, billable: %1$s, billingMode: arrears, priceType: unit,
-             rules: {quantity: 1, price: 1}}
-    """
-        .formatted(billable);
-  }
-
-  @BeforeAll
-  static void start() {
-    app = TestApp.start(Map.of("explain.scanEventsMax", "3"));
-  }
-
-  @AfterAll
-  static void stop() {
-    app.close();
-  }
-
-  @BeforeEach
-  void aCustomerSinceMarch() {
-    merchant = app.merchant("test", CATALOG).at(MARCH.toString());
-    Map<String, Object> created = merchant.createCustomer("c");
-    customer = (String) created.get("id");
-    invoices = HandMadeInvoices.of(app, Answer.at(created, "subscriptions.0.id"));
-  }
-
-  private Map<String, Object> event(String name, Instant at, Object value) {
-    Map<String, Object> event = new HashMap<>();
-    event.put("customerId", customer);
-    event.put("eventName", name);
-    event.put("generatedAt", at.toString());
-    event.put("idempotencyKey", UUID.randomUUID().toString());
-    if (value != null) {
-      event.put("data", Map.of("v", value));
-    }
-    return event;
-  }
-
-  private void send(List<Map<String, Object>> events) {
-    merchant.call("POST", "/external/event").json(events).send(202);
-  }
-
-  /** Sends and waits for the fold. */
-  private void count(List<Map<String, Object>> events) throws Exception {
-    send(events);
-    awaitFold();
-  }
-
-  private static void awaitFold() throws Exception {
-    String waiting =
-        """
-        SELECT period_index FROM subscription_period WHERE ready_until < period_end
-        UNION ALL SELECT events FROM event_batch
-        """;
-    assertThat(Merchant.eventually(() -> Tables.query(app.database(), waiting), List::isEmpty))
-        .isEmpty();
-  }
-
-  private void count(Map<String, Object> event) throws Exception {
-    count(List.of(event));
-  }
-
-  private Map<String, Object> line(String invoice, String price) {
-    List<Map<String, Object>> lines =
-        merchant.get("/external/invoices/" + invoice + "/with-line-items").at("invoiceLineItems");
-    return lines.stream()
-        .filter(line -> line.get("description").equals(price))
-        .findFirst()
-        .orElseThrow();
-  }
-
-  private static BigDecimal quantity(Map<String, Object> line) {
-    return new BigDecimal(Answer.at(line, "details.quantity").toString());
-  }
-
-  private Answer ask(String invoice, Object line, String query) {
-    return merchant.get(
-        "/external/invoices/" + invoice + "/line-items/" + line + "/events" + query);
-  }
-
-  private List<Map<String, Object>> events(String invoice, String price) {
-    Answer answer = ask(invoice, line(invoice, price).get("id"), "?order=asc&pageSize=100");
-    List<Map<String, Object>> events = answer.at("results");
-    assertThat(answer.<Integer>at("count")).isEqualTo(events.size());
-    return events;
-  }
-
-  private static List<Object> values(List<Map<String, Object>> events) {
-    return events.stream()
-        .<Object>map(event -> event.get("data") == null ? "none" : Answer.at(event, "data.v"))
-        .toList();
-  }
 
   /** The calculation as a reader of the rules would do it, over nothing but the events. */
   private static BigDecimal calculate(String calculation, List<Map<String, Object>> events) {
@@ -271,136 +114,6 @@ class LineEventsIT {
     assertThat(values(events(invoice, "either"))).isEqualTo(List.of(1, 2, 3));
     assertThat(quantity(line(invoice, "either"))).isEqualByComparingTo("3");
     assertThat(events(invoice, "either").getLast()).containsEntry("userId", "bot-7");
-  }
-
-  @Test
-  void aLateEventIsOfTheLaterInvoiceAlone() throws Exception {
-    count(event("use", MID_MARCH, 4));
-    invoices.open(1, APRIL, MAY);
-    String first = invoices.invoice(1, "arrears", 0);
-
-    count(event("use", MID_MARCH.plusSeconds(1), 3));
-
-    assertThat(rows("SELECT period_index, boundary_index FROM late_event")).containsExactly("0,");
-    assertThat(rows("SELECT period_index, usage, fixed, since FROM rebill"))
-        .containsExactly("0,t,f,\"2040-03-01 00:00:00+00\"");
-    assertThat(values(events(first, "sum"))).isEqualTo(List.of(4));
-    invoices.open(2, MAY, MAY.plusSeconds(30 * 86_400));
-    String second = invoices.invoice(2, "adjustment", 0);
-    take(2);
-    assertThat(values(events(first, "sum"))).isEqualTo(List.of(4));
-    assertThat(values(events(second, "sum"))).isEqualTo(List.of(4, 3));
-    assertThat(quantity(line(second, "sum"))).isEqualByComparingTo("7");
-    count(event("use", MID_MARCH.plusSeconds(2), 2));
-    assertThat(values(events(second, "sum"))).isEqualTo(List.of(4, 3));
-  }
-
-  /** An invoice takes what is late, as the invoice run does. */
-  private void take(int boundary) {
-    PostgresSupport.execute(
-        app.database(),
-        "UPDATE late_event SET boundary_index = %d WHERE subscription_id = '%s'"
-            .formatted(boundary, invoices.subscription()));
-  }
-
-  /** The rows of the subscription, each as PostgreSQL writes it, without its ids. */
-  private List<String> rows(String select) {
-    return Tables.query(
-            app.database(),
-            "SELECT row_text FROM (%s WHERE subscription_id = '%s') AS r, CAST(r AS text) AS row_text"
-                .formatted(select, invoices.subscription()))
-        .stream()
-        .map(row -> row.substring(1, row.length() - 1))
-        .toList();
-  }
-
-  @Test
-  void eventsOfTheOpenPeriodAreNotLate() throws Exception {
-    count(event("use", MID_MARCH, 4));
-    invoices.open(1, APRIL, MAY);
-    count(event("use", APRIL, 4));
-
-    assertThat(rows("SELECT period_index FROM late_event")).isEmpty();
-    assertThat(rows("SELECT period_index FROM rebill")).isEmpty();
-  }
-
-  @Test
-  void whatIsCountedAfterASubscriptionHasEndedIsLate() throws Exception {
-    count(event("use", MID_MARCH, 4));
-    PostgresSupport.execute(
-        app.database(),
-        "UPDATE subscription SET status = 'ended' WHERE id = '%s'"
-            .formatted(invoices.subscription()));
-    Map<String, Object> late = event("use", MID_MARCH, 5);
-    count(late);
-
-    assertThat(rows("SELECT key FROM late_event"))
-        .containsExactly((String) late.get("idempotencyKey"));
-    assertThat(rows("SELECT period_index, usage FROM rebill")).containsExactly("0,t");
-  }
-
-  @Test
-  void aPeriodThatMustBeRebilledForItsFixedPricesIsSoForItsUsageToo() throws Exception {
-    invoices.open(1, APRIL, MAY);
-    PostgresSupport.execute(
-        app.database(),
-        """
-        INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since)
-        SELECT merchant_id, id, 0, false, true, '2040-02-01Z' FROM subscription WHERE id = '%s'
-        """
-            .formatted(invoices.subscription()));
-    count(List.of(event("use", MID_MARCH, 4), event("use", MID_MARCH, 5)));
-
-    assertThat(rows("SELECT usage, fixed, since FROM rebill"))
-        .containsExactly("t,t,\"2040-02-01 00:00:00+00\"");
-    assertThat(rows("SELECT key FROM late_event")).hasSize(2);
-  }
-
-  @Test
-  void anEventThatWaitsForTheFoldIsNotYetOfAnyLine() throws Exception {
-    count(event("use", MID_MARCH, 4));
-    invoices.open(1, APRIL, MAY);
-    String invoice = invoices.invoice(1, "arrears", 0);
-    UUID uuid = Id.parse(IdKind.CUSTOMER, customer).orElseThrow().uuid();
-    try (Connection connection = connect()) {
-      connection
-          .createStatement()
-          .execute( // as CustomerLocks does: the fold waits
-              "SELECT pg_advisory_lock(1970495847, "
-                  + (uuid.getLeastSignificantBits() & 1023)
-                  + ")");
-      send(List.of(event("use", MID_MARCH, 9)));
-      assertThat(Tables.query(app.database(), "SELECT events FROM event_batch")).hasSize(1);
-
-      assertThat(values(events(invoice, "sum"))).isEqualTo(List.of(4));
-    }
-    awaitFold();
-    assertThat(values(events(invoice, "sum"))).isEqualTo(List.of(4));
-  }
-
-  @Test
-  void whoAsksForMoreThanCanBeReadInTimeIsTold() throws Exception {
-    invoices.open(1, APRIL, MAY);
-    String invoice = invoices.invoice(1, "arrears", 0);
-    Object line = line(invoice, "sum").get("id");
-    try (Connection connection = connect();
-        TestApp impatient =
-            TestApp.start(app.database(), Map.of("timeouts.requestMs", "" + IMPATIENCE_MS))) {
-      connection.setAutoCommit(false);
-      connection.createStatement().execute("LOCK TABLE event IN ACCESS EXCLUSIVE MODE");
-
-      Answer answer =
-          new Merchant(impatient, merchant.id(), merchant.key())
-              .get("/external/invoices/" + invoice + "/line-items/" + line + "/events");
-
-      assertThat(answer.problem()).isEqualTo("504 timeout []");
-    }
-    assertThat(ask(invoice, line, "").status()).isEqualTo(200);
-  }
-
-  private static Connection connect() throws SQLException {
-    return DriverManager.getConnection(
-        app.database().jdbcUrl(), app.database().user(), app.database().password());
   }
 
   @Test
@@ -520,5 +233,25 @@ class LineEventsIT {
     assertThat(quantity(line(first, "sum"))).isEqualByComparingTo("7");
     assertThat(values(events(second, "sum"))).containsExactlyInAnyOrder(5, 6);
     assertThat(quantity(line(second, "sum"))).isEqualByComparingTo("6");
+  }
+
+  @Test
+  void whoAsksForMoreThanCanBeReadInTimeIsTold() throws Exception {
+    invoices.open(1, APRIL, MAY);
+    String invoice = invoices.invoice(1, "arrears", 0);
+    Object line = line(invoice, "sum").get("id");
+    try (TestApp impatient =
+            TestApp.start(app.database(), Map.of("timeouts.requestMs", "" + IMPATIENCE_MS));
+        Connection connection = connect()) {
+      connection.setAutoCommit(false);
+      connection.createStatement().execute("LOCK TABLE event IN ACCESS EXCLUSIVE MODE");
+
+      Answer answer =
+          new Merchant(impatient, merchant.id(), merchant.key())
+              .get("/external/invoices/" + invoice + "/line-items/" + line + "/events");
+
+      assertThat(answer.problem()).isEqualTo("504 timeout []");
+    }
+    assertThat(ask(invoice, line, "").status()).isEqualTo(200);
   }
 }

@@ -132,6 +132,7 @@ class OpenApiTest {
             "post /external/subscriptions/bulk",
             "get /external/subscriptions/{id}",
             "get /external/subscriptions/{id}/expanded",
+            "get /external/subscriptions/{id}/upcoming-invoice",
             "get /external/subscriptions",
             "post /external/subscriptions/{id}/cancel",
             "post /external/subscriptions/{id}/renew",
@@ -168,7 +169,9 @@ class OpenApiTest {
             "post " + merchant + "/invoices/{invoiceId}/sync",
             "post " + merchant + "/invoices/{invoiceId}/uncollectible",
             "post " + merchant + "/invoices/{invoiceId}/void",
-            "put " + merchant + "/gateway-connections/{gateway}/sandbox-behavior");
+            "put " + merchant + "/gateway-connections/{gateway}/sandbox-behavior",
+            "post " + merchant + "/subscriptions/{subscriptionId}/resume",
+            "get " + merchant + "/integrity");
   }
 
   @Test
@@ -383,6 +386,8 @@ class OpenApiTest {
         view("Billable", CatalogMessages.BillableView.class),
         view("Invoice", InvoiceMessages.InvoiceView.class, "total"),
         view("InvoiceLineItem", InvoiceMessages.LineItemView.class),
+        view("UpcomingInvoice", InvoiceMessages.InvoiceView.class, "total"),
+        view("UpcomingLineItem", InvoiceMessages.LineItemView.class),
         view("LineItemDetails", InvoiceMessages.LineDetails.class),
         view("LineItemPrice", InvoiceMessages.LinePrice.class),
         view("LineItemBillable", InvoiceMessages.LineBillable.class),

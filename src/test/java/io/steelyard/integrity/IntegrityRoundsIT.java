@@ -1,0 +1,79 @@
+package io.steelyard.integrity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.steelyard.support.Merchant;
+import io.steelyard.support.Tables;
+import io.steelyard.support.TestApp;
+import java.sql.Connection;
+import java.time.Instant;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The check that runs by itself. */
+class IntegrityRoundsIT {
+  private TestApp app;
+
+  @BeforeEach
+  void start() {
+    app = TestApp.start(Map.of("integrity.everyMs", "200", "integrity.timeoutMs", "1000"));
+  }
+
+  @AfterEach
+  void stop() {
+    app.close();
+  }
+
+  private double metric(String name) {
+    return app.management("GET", "/metrics")
+        .undocumented()
+        .send(200)
+        .text()
+        .lines()
+        .filter(line -> line.startsWith(name + " "))
+        .mapToDouble(line -> Double.parseDouble(line.substring(name.length() + 1)))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private double findings(String check) {
+    return metric("steelyard_integrity_findings{check=\"" + check + "\"}");
+  }
+
+  @Test
+  void aFaultOfAnyMerchantShowsInTheMetricUntilItIsMended() throws Exception {
+    Books books = new Books(app);
+    new Books(app);
+    assertThat(Merchant.eventually(() -> findings("totals"), found -> found == 0)).isZero();
+    assertThat(metric("steelyard_integrity_last_run_seconds"))
+        .isGreaterThan(Instant.parse("2026-01-01T00:00:00Z").getEpochSecond());
+
+    books.sql("UPDATE invoice SET total = total + 1 WHERE merchant_id = {merchant}");
+
+    assertThat(Merchant.eventually(() -> findings("totals"), found -> found == 2)).isEqualTo(2);
+    assertThat(findings("numbers")).isZero();
+
+    books.sql("UPDATE invoice SET total = total - 1 WHERE merchant_id = {merchant}");
+
+    assertThat(Merchant.eventually(() -> findings("totals"), found -> found == 0)).isZero();
+  }
+
+  @Test
+  void aMerchantThatCannotBeCheckedIsCountedAndAskedForInVain() throws Exception {
+    Books books = new Books(app);
+    try (Connection holder = Tables.connect(app.database())) {
+      holder.setAutoCommit(false);
+      holder.createStatement().execute("LOCK TABLE rebill IN ACCESS EXCLUSIVE MODE");
+
+      assertThat(books.merchant.operator("GET", "/integrity").send().status()).isIn(503, 504);
+      assertThat(
+              Merchant.eventually(
+                  () -> metric("steelyard_integrity_failed_total"), failed -> failed > 0))
+          .isPositive();
+      holder.rollback();
+    }
+    assertThat(Books.findings(books.check())).isEmpty();
+  }
+}
