@@ -78,6 +78,8 @@ final class ServiceProcess implements AutoCloseable {
             .redirectErrorStream(true)
             .redirectOutput(directory.resolve("service.log").toFile())
             .start();
+    // a benchmark that is interrupted leaves no service behind
+    Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
     ServiceProcess service =
         new ServiceProcess(process, directory, port, managementPort, databasePort);
     service.awaitReady();
