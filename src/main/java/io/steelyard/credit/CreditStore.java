@@ -24,7 +24,9 @@ import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -76,11 +78,11 @@ public final class CreditStore {
 
   private static final String BALANCES =
       """
-      SELECT custom_pricing_unit_id, sum(remaining) AS balance
+      SELECT customer_id, custom_pricing_unit_id, sum(remaining) AS balance
         FROM allocation_block
-       WHERE merchant_id = $1 AND customer_id = $2
+       WHERE merchant_id = $1 AND customer_id = ANY ($2::uuid[])
          AND effective_at <= $3 AND (expires_at IS NULL OR expires_at > $3)
-       GROUP BY custom_pricing_unit_id
+       GROUP BY customer_id, custom_pricing_unit_id
        ORDER BY custom_pricing_unit_id
       """;
 
@@ -243,21 +245,23 @@ public final class CreditStore {
             });
   }
 
-  /** Every unit of which the customer has valid blocks. */
-  public Future<List<Balance>> balances(
-      SqlClient client, UUID merchantId, Id customerId, Instant now) {
+  /** By customer, every unit of which it has valid blocks; none for one that has none. */
+  public Future<Map<UUID, List<Balance>>> balances(
+      SqlClient client, UUID merchantId, UUID[] customers, Instant now) {
     return client
         .preparedQuery(BALANCES)
-        .execute(Tuple.of(merchantId, customerId.uuid(), Sql.time(now)))
+        .execute(Tuple.of(merchantId, customers, Sql.time(now)))
         .map(
             rows -> {
-              List<Balance> balances = new ArrayList<>();
+              Map<UUID, List<Balance>> balances = new HashMap<>();
               rows.forEach(
                   row ->
-                      balances.add(
-                          new Balance(
-                              Sql.id(row, "custom_pricing_unit_id", IdKind.CUSTOM_PRICING_UNIT),
-                              row.getBigDecimal("balance"))));
+                      balances
+                          .computeIfAbsent(row.getUUID("customer_id"), id -> new ArrayList<>())
+                          .add(
+                              new Balance(
+                                  Sql.id(row, "custom_pricing_unit_id", IdKind.CUSTOM_PRICING_UNIT),
+                                  row.getBigDecimal("balance"))));
               return balances;
             });
   }

@@ -6,6 +6,7 @@ import io.steelyard.catalog.CatalogStore;
 import io.steelyard.catalog.Detail;
 import io.steelyard.credit.CreditStore;
 import io.steelyard.credit.CreditStore.Balance;
+import io.steelyard.customer.CreationStore.NewCustomer;
 import io.steelyard.customer.CustomerMessages.AccessView;
 import io.steelyard.customer.CustomerMessages.CreatedCustomer;
 import io.steelyard.customer.CustomerMessages.CustomerInput;
@@ -24,18 +25,19 @@ import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Creates a customer and, where the merchant has a default plan, its subscription with the first
+ * Creates customers and, where the merchant has a default plan, their subscriptions with the first
  * period, units and invoice, all in the caller's transaction.
  */
 final class CustomerCreation {
   private final MerchantClock clock;
-  private final CustomerStore customers = new CustomerStore();
+  private final CreationStore customers = new CreationStore();
   private final CatalogStore catalog = new CatalogStore();
   private final CreditStore credits = new CreditStore();
   private final Boundaries boundaries;
@@ -45,89 +47,154 @@ final class CustomerCreation {
     this.boundaries = boundaries;
   }
 
-  Future<CreatedCustomer> create(SqlConnection tx, Call call, CustomerInput input) {
+  /** What new customers are subscribed to; as the catalogue is now, not as it once was. */
+  private record DefaultPlan(PlanTerms terms, PlanView view) {}
+
+  /**
+   * @param subscription null without a default plan
+   */
+  private record Created(NewCustomer customer, Subscription subscription) {
+    Id id() {
+      return customer.id();
+    }
+  }
+
+  /** In the order given; empty for one whose externalId is taken, also by one before it. */
+  Future<List<Optional<CreatedCustomer>>> create(
+      SqlConnection tx, Call call, List<CustomerInput> inputs) {
     return clock
         .now(tx, call)
         .compose(
             now ->
                 defaultPlan(tx, call.merchantId())
-                    .compose(plan -> create(tx, call, input, plan, now)));
+                    .compose(plan -> create(tx, call, inputs, plan, now)));
   }
 
-  private Future<Optional<PlanTerms>> defaultPlan(SqlConnection tx, UUID merchantId) {
+  private Future<Optional<DefaultPlan>> defaultPlan(SqlConnection tx, UUID merchantId) {
     return catalog
         .defaultPlanId(tx, merchantId)
         .compose(
-            planId ->
-                planId.isEmpty()
+            id ->
+                id.isEmpty()
                     ? Future.succeededFuture(Optional.empty())
-                    : catalog
-                        .planTerms(tx, merchantId, List.of(planId.get().uuid()))
-                        .map(
-                            plans ->
-                                Optional.ofNullable(plans.get(planId.get()))
-                                    .filter(PlanTerms::available)));
+                    : plan(tx, merchantId, id.get()));
   }
 
-  private Future<CreatedCustomer> create(
-      SqlConnection tx, Call call, CustomerInput input, Optional<PlanTerms> plan, Instant now) {
-    UUID merchantId = call.merchantId();
-    Id id = Ids.next(IdKind.CUSTOMER);
-    List<Subscription> subscriptions =
-        plan.map(terms -> List.of(DefaultSubscription.of(id, terms, call, now, clock.systemNow())))
-            .orElse(List.of());
-    boolean trial = subscriptions.stream().anyMatch(each -> each.view().isTrial());
-    Map<Id, PlanTerms> plans = plan.map(terms -> Map.of(terms.id(), terms)).orElse(Map.of());
+  private Future<Optional<DefaultPlan>> plan(SqlConnection tx, UUID merchantId, Id id) {
+    List<UUID> wanted = List.of(id.uuid());
+    // both are sent at once
+    return Future.all(
+            catalog.planTerms(tx, merchantId, wanted),
+            catalog.planViews(tx, merchantId, wanted, Detail.PLAIN))
+        .map(
+            both -> {
+              Map<Id, PlanTerms> terms = both.resultAt(0);
+              Map<Id, PlanView> views = both.resultAt(1);
+              return Optional.ofNullable(terms.get(id))
+                  .filter(PlanTerms::available)
+                  .map(available -> new DefaultPlan(available, views.get(id)));
+            });
+  }
+
+  private Future<List<Optional<CreatedCustomer>>> create(
+      SqlConnection tx,
+      Call call,
+      List<CustomerInput> inputs,
+      Optional<DefaultPlan> plan,
+      Instant now) {
+    List<NewCustomer> wanted =
+        inputs.stream().map(input -> new NewCustomer(Ids.next(IdKind.CUSTOMER), input)).toList();
+    boolean trial = plan.isPresent() && plan.get().terms().trialDays() > 0;
     return customers
-        .insert(tx, merchantId, id, input, trial, now)
-        .compose(done -> boundaries.store(tx, call, subscriptions, plans, EventsBefore.NONE))
-        .compose(done -> catalog.planViews(tx, merchantId, uuids(plans), Detail.PLAIN))
+        .insert(tx, call.merchantId(), wanted, trial, now)
         .compose(
-            planViews ->
-                customers
-                    .access(tx, merchantId, id)
-                    .compose(
-                        access ->
-                            credits
-                                .balances(tx, merchantId, id, now)
-                                .map(
-                                    balances ->
-                                        answer(
-                                            id,
-                                            call,
-                                            input,
-                                            views(subscriptions, planViews),
-                                            access,
-                                            balances,
-                                            !trial,
-                                            now))));
+            inserted -> {
+              List<Created> created =
+                  wanted.stream()
+                      .filter(each -> inserted.contains(each.id().uuid()))
+                      .map(each -> subscribed(each, plan, call, now))
+                      .toList();
+              return subscribe(tx, call, created, plan)
+                  .compose(done -> answers(tx, call, created, plan, now))
+                  .map(
+                      answers ->
+                          wanted.stream()
+                              .map(each -> Optional.ofNullable(answers.get(each.id())))
+                              .toList());
+            });
   }
 
-  private static List<UUID> uuids(Map<Id, PlanTerms> plans) {
-    return plans.keySet().stream().map(Id::uuid).toList();
+  private Created subscribed(
+      NewCustomer customer, Optional<DefaultPlan> plan, Call call, Instant now) {
+    return new Created(
+        customer,
+        plan.map(
+                it ->
+                    DefaultSubscription.of(customer.id(), it.terms(), call, now, clock.systemNow()))
+            .orElse(null));
   }
 
-  private static List<SubscriptionView> views(
-      List<Subscription> subscriptions, Map<Id, PlanView> plans) {
-    return subscriptions.stream()
-        .map(each -> each.view().with(plans.get(each.view().planId())))
-        .toList();
+  private Future<Void> subscribe(
+      SqlConnection tx, Call call, List<Created> created, Optional<DefaultPlan> plan) {
+    if (plan.isEmpty() || created.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    PlanTerms terms = plan.get().terms();
+    return boundaries.store(
+        tx,
+        call,
+        created.stream().map(Created::subscription).toList(),
+        Map.of(terms.id(), terms),
+        EventsBefore.NONE);
+  }
+
+  private Future<Map<Id, CreatedCustomer>> answers(
+      SqlConnection tx, Call call, List<Created> created, Optional<DefaultPlan> plan, Instant now) {
+    if (created.isEmpty()) {
+      return Future.succeededFuture(Map.of());
+    }
+    UUID[] ids = created.stream().map(each -> each.id().uuid()).toArray(UUID[]::new);
+    // both are sent at once
+    return Future.all(
+            customers.access(tx, call.merchantId(), ids),
+            credits.balances(tx, call.merchantId(), ids, now))
+        .map(
+            both -> {
+              Map<UUID, List<AccessView>> access = both.resultAt(0);
+              Map<UUID, List<Balance>> balances = both.resultAt(1);
+              Map<Id, CreatedCustomer> answers = new HashMap<>();
+              for (Created each : created) {
+                UUID id = each.id().uuid();
+                answers.put(
+                    each.id(),
+                    answer(
+                        each.customer(),
+                        call,
+                        views(each, plan),
+                        access.getOrDefault(id, List.of()),
+                        balances.getOrDefault(id, List.of()),
+                        now));
+              }
+              return answers;
+            });
+  }
+
+  private static List<SubscriptionView> views(Created created, Optional<DefaultPlan> plan) {
+    return plan.map(it -> List.of(created.subscription().view().with(it.view()))).orElse(List.of());
   }
 
   private static CreatedCustomer answer(
-      Id id,
+      NewCustomer customer,
       Call call,
-      CustomerInput input,
       List<SubscriptionView> subscriptions,
       List<AccessView> access,
       List<Balance> balances,
-      boolean eligibleForTrial,
       Instant now) {
-    Map<String, String> fields = input.fields();
+    Map<String, String> fields = customer.input().fields();
     return new CreatedCustomer(
-        id,
+        customer.id(),
         call.merchant().id(),
-        input.externalId(),
+        customer.input().externalId(),
         fields.get("name"),
         fields.get("email"),
         fields.get("billingAddress1"),
@@ -153,7 +220,7 @@ final class CustomerCreation {
         access,
         balances.stream().map(each -> new UnitBalance(each.unitId(), each.remaining())).toList(),
         List.of(),
-        eligibleForTrial);
+        subscriptions.stream().noneMatch(SubscriptionView::isTrial));
   }
 
   private static List<SubscriptionView> withStatus(

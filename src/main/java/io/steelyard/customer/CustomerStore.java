@@ -1,6 +1,5 @@
 package io.steelyard.customer;
 
-import io.steelyard.customer.CustomerMessages.AccessView;
 import io.steelyard.customer.CustomerMessages.CustomerInput;
 import io.steelyard.customer.CustomerMessages.CustomerView;
 import io.steelyard.db.Ids;
@@ -26,7 +25,7 @@ import java.util.stream.IntStream;
 /** Customers and the private plans granted to them. */
 final class CustomerStore {
   /** Each writable field and its column, in the order of {@link CustomerInput#FIELDS}. */
-  private static final List<String> COLUMNS =
+  static final List<String> COLUMNS =
       List.of(
           "external_id",
           "name",
@@ -48,14 +47,6 @@ final class CustomerStore {
           "ledger_b_id");
 
   private static final String FIELD_LIST = String.join(", ", COLUMNS);
-  private static final int FIRST_FIELD_PARAMETER = 5;
-
-  private static final String INSERT =
-      """
-      INSERT INTO customer (id, merchant_id, had_trial, created_at, updated_at, %s)
-      VALUES ($1, $2, $3, $4, $4, %s)
-      """
-          .formatted(FIELD_LIST, parameters(FIRST_FIELD_PARAMETER));
 
   /**
    * One array of values and one of flags for each field: a field that was left out keeps what is
@@ -124,15 +115,6 @@ final class CustomerStore {
       ON CONFLICT DO NOTHING
       """;
 
-  private static final String ACCESS =
-      """
-      SELECT id, access, invalidated, start_date, end_date, current_usage, created_at, updated_at,
-             billable_id, subscription_id
-        FROM billable_access
-       WHERE merchant_id = $1 AND customer_id = $2
-       ORDER BY id
-      """;
-
   private static final Map<String, String> ORDER_COLUMNS =
       Map.of(
           "createdAt", "created_at",
@@ -145,19 +127,6 @@ final class CustomerStore {
 
   private static final List<String> FILTERS =
       List.of("externalId", "ledgerAId", "cardGatewayId", "email", "name");
-
-  private static String parameters(int first) {
-    return IntStream.range(0, COLUMNS.size())
-        .mapToObj(i -> "$" + (first + i))
-        .collect(Collectors.joining(", "));
-  }
-
-  Future<Void> insert(
-      SqlClient tx, UUID merchantId, Id id, CustomerInput input, boolean trial, Instant now) {
-    Tuple parameters = Tuple.of(id.uuid(), merchantId, trial, Sql.time(now));
-    CustomerInput.FIELDS.forEach(field -> parameters.addValue(input.fields().get(field)));
-    return tx.preparedQuery(INSERT).execute(parameters).mapEmpty();
-  }
 
   /** Creates the unknown ones and updates the others, and answers all in the order given. */
   Future<List<CustomerView>> upsert(
@@ -289,34 +258,6 @@ final class CustomerStore {
         .preparedQuery(GRANT_PLAN)
         .execute(Tuple.of(merchantId, customerId.uuid(), planId.uuid(), Sql.time(now)))
         .mapEmpty();
-  }
-
-  Future<List<AccessView>> access(SqlClient client, UUID merchantId, Id customerId) {
-    return client
-        .preparedQuery(ACCESS)
-        .execute(Tuple.of(merchantId, customerId.uuid()))
-        .map(
-            rows -> {
-              List<AccessView> access = new ArrayList<>(rows.size());
-              rows.forEach(row -> access.add(access(row, merchantId, customerId)));
-              return access;
-            });
-  }
-
-  private static AccessView access(Row row, UUID merchantId, Id customerId) {
-    return new AccessView(
-        row.getBoolean("access"),
-        Sql.instant(row, "created_at"),
-        Sql.instant(row, "end_date"),
-        Sql.id(row, "id", IdKind.ACCESS),
-        row.getBoolean("invalidated"),
-        Sql.instant(row, "start_date"),
-        Sql.instant(row, "updated_at"),
-        Sql.id(row, "billable_id", IdKind.BILLABLE),
-        customerId,
-        new Id(IdKind.MERCHANT, merchantId),
-        Sql.id(row, "subscription_id", IdKind.SUBSCRIPTION),
-        row.getBigDecimal("current_usage"));
   }
 
   private static CustomerView view(Row row, UUID merchantId) {

@@ -37,19 +37,24 @@ public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
   private final CustomerStore store = new CustomerStore();
   private final CatalogStore catalog = new CatalogStore();
   private final CustomerCreation creation;
+  private final CreationBuffer buffer;
 
   public CustomerVerticle(
       Settings settings, Pools pools, MerchantClock clock, Boundaries boundaries) {
     super(Address.CUSTOMER, settings, pools);
     this.clock = clock;
     this.creation = new CustomerCreation(clock, boundaries);
+    this.buffer =
+        new CreationBuffer(
+            settings.inFlightMax(),
+            (call, inputs) -> pool.withTransaction(tx -> creation.create(tx, call, inputs)),
+            settings.metrics());
   }
 
   @Override
   protected Future<? extends Reply> handle(CustomerMessages<?> message, Call call) {
     return switch (message) {
-      case CreateCustomer create ->
-          pool.withTransaction(tx -> creation.create(tx, call, create.input()));
+      case CreateCustomer create -> buffer.add(call, create.input());
       case UpsertCustomers upsert -> upsert(upsert, call);
       case GetCustomer get -> found(store.find(pool, call.merchantId(), get.id()));
       case GetCustomerByExternalId get ->

@@ -12,11 +12,12 @@ import java.util.concurrent.TimeoutException;
 
 /** What an error of the database means to a caller, by SQLSTATE and constraint name. */
 public final class SqlFailures {
+  public static final Failure EXTERNAL_ID_TAKEN =
+      new Failure.Conflict("external_id_taken", "A customer with this externalId exists.");
+
   /** Constraint name to the failure its violation means. */
   private static final Map<String, Failure> BY_CONSTRAINT =
-      Map.of(
-          "customer_external_id_key",
-          new Failure.Conflict("external_id_taken", "A customer with this externalId exists."));
+      Map.of("customer_external_id_key", EXTERNAL_ID_TAKEN);
 
   private SqlFailures() {}
 

@@ -31,6 +31,7 @@ import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -96,12 +97,14 @@ public final class Boundaries {
                           .map(each -> first(each, moment))
                           .toList(),
                       plans);
+              Map<Id, Subscription> after = new HashMap<>();
+              passed.forEach(each -> after.put(each.after().id(), each.after()));
               List<Subscription> all =
                   created.stream()
                       .map(
                           each ->
                               isActive(each)
-                                  ? after(each, passed)
+                                  ? after.get(each.id())
                                   : each.at(null, each.view().startDate()))
                       .toList();
               return subscriptions
@@ -117,14 +120,6 @@ public final class Boundaries {
 
   private static Boundary first(Subscription subscription, Moment moment) {
     return Boundary.first(subscription, subscription.schedule(moment.zone()).period(0));
-  }
-
-  private static Subscription after(Subscription subscription, List<Passed> passed) {
-    return passed.stream()
-        .map(Passed::after)
-        .filter(each -> each.id().equals(subscription.id()))
-        .findFirst()
-        .orElseThrow();
   }
 
   /** Takes stored subscriptions, whose rows the caller has locked, over one boundary each. */

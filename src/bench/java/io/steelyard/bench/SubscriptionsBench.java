@@ -1,0 +1,123 @@
+package io.steelyard.bench;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.IdKind;
+import java.sql.Connection;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/** Creates subscriptions by 1,000 a request. */
+final class SubscriptionsBench {
+  private static final int BULK = 1000;
+  private static final int CONNECTIONS = 4;
+  private static final int CUSTOMERS = 20_000;
+  private static final int BARE_BULKS = 20;
+  private static final double TARGET = 8000;
+
+  private SubscriptionsBench() {}
+
+  static void run(Bench.Options options) throws Exception {
+    try (ServiceProcess service = ServiceProcess.start(options, Map.of());
+        Connection database = service.database()) {
+      JsonNode merchant = service.merchant("live");
+      String id = merchant.get("id").asText();
+      JsonNode catalog = service.applyCatalog(id, Catalogs.BILLING);
+      UUID uuid = Id.parse(IdKind.MERCHANT, id).orElseThrow().uuid();
+      database.setAutoCommit(false);
+      Rows rows =
+          new Rows(
+              database,
+              Rows.Seller.of(database, uuid, OffsetDateTime.parse("2026-01-01T00:00:00Z")));
+      List<String> bodies = bodies(rows, catalog.get("plans").get(0).get("id").asText());
+      database.commit();
+      ClosedLoop loop =
+          new ClosedLoop(
+              service.port,
+              "/external/subscriptions/bulk",
+              merchant.get("apiKey").get("key").asText(),
+              n -> bodies.get((int) (n % bodies.size())));
+      long prepared = count(database, uuid);
+      ClosedLoop.Measured warmUp = loop.run(CONNECTIONS, options.warmUpSeconds());
+      ServiceProcess.Work before = service.work();
+      ClosedLoop.Measured measured = loop.run(CONNECTIONS, options.seconds());
+      ServiceProcess.Work work = service.work().since(before);
+      long created = count(database, uuid) - prepared;
+      long expected = (long) BULK * (warmUp.nanos().length + measured.nanos().length);
+      if (created != expected) {
+        throw new IllegalStateException(created + " subscriptions for " + expected);
+      }
+      double bare = bare(database, rows);
+      new Report("POST /external/subscriptions/bulk of " + BULK)
+          .surroundings(database, options.heap())
+          .add(
+              "subscriptions",
+              "%.0f/s over %d connections for %d s after %d s (target %.0f/s)",
+              BULK * measured.perSecond(),
+              CONNECTIONS,
+              options.seconds(),
+              options.warmUpSeconds(),
+              TARGET)
+          .add(
+              "latency",
+              "p50 %.0f ms, p99 %.0f ms",
+              measured.percentileMs(0.5),
+              measured.percentileMs(0.99))
+          .add("work for one", "%s", work.each((long) BULK * measured.nanos().length))
+          .add(
+              "bare rows",
+              "%.0f subscriptions/s: the same rows by one JDBC connection, %d a transaction;"
+                  + " the service reaches %.0f %%",
+              bare,
+              BULK,
+              100 * BULK * measured.perSecond() / bare)
+          .add("memory", "service %.0f MiB at its peak", service.peakBytes() / 1048576.0)
+          .add("checked", "%d subscriptions, as many as were answered", created)
+          .print();
+    }
+  }
+
+  private static long count(Connection database, UUID merchant) throws Exception {
+    long count =
+        Sql.number(database, "SELECT count(*) FROM subscription WHERE merchant_id = ?", merchant);
+    database.commit();
+    return count;
+  }
+
+  private static List<String> bodies(Rows rows, String planId) throws Exception {
+    List<String> bodies = new ArrayList<>();
+    for (int done = 0; done < CUSTOMERS; done += BULK) {
+      StringBuilder body = new StringBuilder("[");
+      for (UUID customer : rows.customers(BULK)) {
+        body.append(body.length() > 1 ? "," : "")
+            .append("{\"customerId\":\"")
+            .append(new Id(IdKind.CUSTOMER, customer))
+            .append("\",\"planId\":\"")
+            .append(planId)
+            .append("\"}");
+      }
+      bodies.add(body.append(']').toString());
+    }
+    return bodies;
+  }
+
+  private static double bare(Connection database, Rows rows) throws Exception {
+    List<List<UUID>> customers = new ArrayList<>();
+    for (int i = 0; i < 2 * BARE_BULKS; i++) {
+      customers.add(rows.customers(BULK));
+    }
+    database.commit();
+    long startedAt = 0;
+    for (int i = 0; i < customers.size(); i++) {
+      if (i == BARE_BULKS) {
+        startedAt = System.nanoTime();
+      }
+      rows.firstInvoices(rows.subscriptions(customers.get(i)));
+      database.commit();
+    }
+    return BULK * BARE_BULKS / ((System.nanoTime() - startedAt) / 1e9);
+  }
+}

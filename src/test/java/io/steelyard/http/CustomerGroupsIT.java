@@ -1,0 +1,240 @@
+package io.steelyard.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Gauge;
+import io.steelyard.support.Merchant;
+import io.steelyard.support.PostgresSupport;
+import io.steelyard.support.Tables;
+import io.steelyard.support.TestApp;
+import io.steelyard.support.TestApp.Answer;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Customers that are created while others are being created share a transaction, and no more. */
+class CustomerGroupsIT {
+  private static final String PATH = "/external/customers";
+
+  private static TestApp start(Map<String, String> settings) {
+    Map<String, String> all =
+        new HashMap<>(
+            Map.of(
+                "verticles.customer.instances", "1",
+                "timeouts.requestMs", "30000",
+                "database.lockTimeoutMs", "25000",
+                "database.statementTimeoutMs", "25000",
+                "database.idleInTransactionTimeoutMs", "25000"));
+    all.putAll(settings);
+    return TestApp.start(all);
+  }
+
+  /** Sends the bodies while a first customer's transaction waits for its invoice number. */
+  private static List<Answer> behindAnother(
+      TestApp app, Merchant merchant, List<Map<String, String>> bodies) throws Exception {
+    try (Connection connection = Tables.connect(app.database());
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      lockNumbers(connection);
+      Future<Answer> first =
+          threads.submit(() -> merchant.post(PATH, Map.of("externalId", "first")));
+      Merchant.eventually(() -> waitingForLocks(app), waiting -> waiting > 0);
+      List<Future<Answer>> others =
+          bodies.stream().map(body -> threads.submit(() -> merchant.post(PATH, body))).toList();
+      Merchant.eventually(() -> activeRequests(app), active -> active > bodies.size());
+      connection.rollback();
+
+      assertThat(first.get().status()).isEqualTo(201);
+      List<Answer> answers = new ArrayList<>();
+      for (Future<Answer> other : others) {
+        answers.add(other.get());
+      }
+      return answers;
+    }
+  }
+
+  private static void lockNumbers(Connection connection) throws SQLException {
+    connection.setAutoCommit(false);
+    connection.createStatement().execute("SELECT FROM invoice_number FOR UPDATE");
+  }
+
+  private static long waitingForLocks(TestApp app) {
+    String sql =
+        "SELECT count(*) FROM pg_stat_activity"
+            + " WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    return Long.parseLong(Tables.query(app.database(), sql).getFirst());
+  }
+
+  private static double activeRequests(TestApp app) {
+    return app.service().metrics().find("vertx.http.server.active.requests").gauges().stream()
+        .mapToDouble(Gauge::value)
+        .sum();
+  }
+
+  private static DistributionSummary groups(TestApp app) {
+    return app.service().metrics().find("steelyard.customer.group").summary();
+  }
+
+  private static double split(TestApp app) {
+    return app.service().metrics().find("steelyard.customer.groups.split").counter().count();
+  }
+
+  private static List<Map<String, String>> named(String... externalIds) {
+    return List.of(externalIds).stream().map(each -> Map.of("externalId", each)).toList();
+  }
+
+  private static List<Integer> statuses(List<Answer> answers) {
+    return answers.stream().map(Answer::status).toList();
+  }
+
+  private static void assertWhole(Merchant merchant, int customers) {
+    assertThat(merchant.get(PATH).<Integer>at("count")).isEqualTo(customers);
+    assertThat(merchant.get("/external/subscriptions").<Integer>at("count")).isEqualTo(customers);
+    assertThat(merchant.invoices())
+        .extracting("vanityId")
+        .containsExactlyElementsOf(IntStream.rangeClosed(1, customers).boxed().toList());
+  }
+
+  @Test
+  void eachOfAGroupHasItsOwnAnswer() throws Exception {
+    try (TestApp app = start(Map.of())) {
+      Merchant merchant = app.merchant("live", Merchant.CATALOG);
+      String[] ids = IntStream.range(0, 20).mapToObj(i -> "acme-" + i).toArray(String[]::new);
+
+      List<Answer> answers = behindAnother(app, merchant, named(ids));
+
+      assertThat(statuses(answers)).containsOnly(201);
+      assertThat(groups(app).max()).isGreaterThan(1);
+      assertThat(groups(app).totalAmount()).isEqualTo(21);
+      for (int i = 0; i < ids.length; i++) {
+        Map<String, Object> created = answers.get(i).object();
+        assertThat(created).containsEntry("externalId", ids[i]);
+        assertThat(Answer.<Object>at(created, "activeSubscriptions.0.customerId"))
+            .isEqualTo(created.get("id"));
+        assertThat(Answer.<List<Map<String, Object>>>at(created, "conditionalBillableAccess"))
+            .hasSize(2)
+            .extracting("customerId")
+            .containsOnly(created.get("id"));
+        assertThat(Answer.<Object>at(created, "customPricingUnits.0.balance")).isEqualTo(1000);
+      }
+      assertThat(Tables.counts(app.database())).containsEntry("allocation_block", 21L);
+      assertWhole(merchant, 21);
+    }
+  }
+
+  @Test
+  void anExternalIdThatIsTakenCostsTheOthersNothing() throws Exception {
+    try (TestApp app = start(Map.of())) {
+      Merchant merchant = app.merchant("live", Merchant.CATALOG);
+      merchant.createCustomer("old");
+
+      List<Answer> answers =
+          behindAnother(app, merchant, named("new", "old", "twice", "twice", "twice", "other"));
+
+      assertThat(statuses(answers).get(0)).isEqualTo(201);
+      assertThat(answers.get(1).problem()).isEqualTo("409 external_id_taken []");
+      assertThat(statuses(answers.subList(2, 5))).containsExactlyInAnyOrder(201, 409, 409);
+      assertThat(statuses(answers).get(5)).isEqualTo(201);
+      assertThat(groups(app).max()).isGreaterThan(1);
+      assertThat(split(app)).isZero();
+      assertWhole(merchant, 5);
+    }
+  }
+
+  @Test
+  void oneThatFailsDoesNotFailItsNeighbours() throws Exception {
+    try (TestApp app = start(Map.of())) {
+      Merchant merchant = app.merchant("live", Merchant.CATALOG);
+      PostgresSupport.execute(
+          app.database(), "ALTER TABLE customer ADD CONSTRAINT broken CHECK (name <> 'broken')");
+      List<Map<String, String>> bodies = new ArrayList<>(named("a", "b", "c", "d"));
+      bodies.set(1, Map.of("externalId", "b", "name", "broken"));
+
+      List<Answer> answers = behindAnother(app, merchant, bodies);
+
+      assertThat(statuses(answers)).containsExactly(201, 500, 201, 201);
+      assertThat(answers.get(1).problem()).isEqualTo("500 internal []");
+      assertThat(split(app)).isEqualTo(1);
+      assertWhole(merchant, 4);
+      merchant.createCustomer("b");
+      assertWhole(merchant, 5);
+    }
+  }
+
+  @Test
+  void whoeverWaitedTooLongIsNotCreatedAfterwards() throws Exception {
+    try (TestApp app = start(Map.of("timeouts.requestMs", "1500"))) {
+      Merchant merchant = app.merchant("live", Merchant.CATALOG);
+      try (Connection connection = Tables.connect(app.database());
+          ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        lockNumbers(connection);
+        Future<Answer> first =
+            threads.submit(() -> merchant.post(PATH, Map.of("externalId", "first")));
+        Merchant.eventually(() -> waitingForLocks(app), waiting -> waiting > 0);
+        List<Integer> late =
+            statuses(
+                Merchant.atOnce(5, i -> merchant.post(PATH, Map.of("externalId", "late-" + i))));
+        assertThat(late).containsOnly(504);
+        assertThat(first.get().status()).isEqualTo(504);
+        connection.rollback();
+      }
+
+      Merchant.eventually(
+          () -> merchant.post(PATH, Map.of("externalId", "last")).status(), s -> s == 201);
+
+      // the first one's transaction was under way already
+      assertThat(merchant.get(PATH + "?order=asc").<List<Map<String, Object>>>at("results"))
+          .extracting("externalId")
+          .containsExactly("first", "last");
+      assertWhole(merchant, 2);
+    }
+  }
+
+  @Test
+  void manyInstancesAndMerchantsAtOnceNumberWithoutGaps() {
+    try (TestApp app = start(Map.of("verticles.customer.instances", "3"))) {
+      List<Merchant> merchants =
+          List.of(app.merchant("live", Merchant.CATALOG), app.merchant("test", Merchant.CATALOG));
+
+      // each name comes twice for each merchant
+      List<Integer> statuses =
+          statuses(
+              Merchant.atOnce(
+                  80,
+                  i ->
+                      merchants.get(i % 2).post(PATH, Map.of("externalId", "acme-" + i / 2 % 20))));
+
+      assertThat(statuses).filteredOn(status -> status == 201).hasSize(40);
+      assertThat(statuses).filteredOn(status -> status == 409).hasSize(40);
+      merchants.forEach(merchant -> assertWhole(merchant, 20));
+    }
+  }
+
+  @Test
+  void aCatalogueThatWasAnsweredCountsForTheNextCustomer() {
+    try (TestApp app = start(Map.of())) {
+      Merchant merchant = app.merchant("live", Merchant.CATALOG);
+      assertThat(plan(merchant.createCustomer("before"))).isEqualTo("pro");
+
+      merchant.applyCatalog(Merchant.CATALOG.replace("defaultPlan: pro", "defaultPlan: lite"));
+      assertThat(plan(merchant.createCustomer("after"))).isEqualTo("lite");
+
+      merchant.applyCatalog(Merchant.CATALOG.replace("defaultPlan: pro", ""));
+      Map<String, Object> created = merchant.createCustomer("none");
+      assertThat(created).containsEntry("subscriptions", List.of());
+      assertThat(created).containsEntry("isEligibleForTrial", true);
+    }
+  }
+
+  private static String plan(Map<String, Object> created) {
+    return Answer.at(created, "subscriptions.0.plan.externalId");
+  }
+}
