@@ -84,7 +84,7 @@ final class DueStore {
       SELECT s.id, greatest(coalesce(s.period_index, 0) + 1,
                             (SELECT max(i.boundary_index) FROM invoice i
                               WHERE i.merchant_id = $1 AND i.subscription_id = s.id)) AS last,
-             (SELECT max(r.since) FROM rebill r
+             (SELECT min(r.since) FROM rebill r
                WHERE r.merchant_id = $1 AND r.subscription_id = s.id) AS since
         FROM subscription s
        WHERE s.merchant_id = $1 AND s.id = ANY ($2::uuid[])
@@ -93,7 +93,7 @@ final class DueStore {
   /**
    * The last boundary of a subscription that has or could have had an invoice.
    *
-   * @param since when it was last known that something is to be corrected
+   * @param since since when it is known that something is to be corrected
    */
   record LastBoundary(Id subscriptionId, int index, Instant since) {}
 

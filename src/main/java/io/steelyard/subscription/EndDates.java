@@ -18,7 +18,8 @@ import java.util.UUID;
 
 /**
  * Gives active subscriptions an end date and takes it away, with all that hangs on it: the open
- * period, the units, the access, and when the clockwork must act.
+ * period, the units, the access, and when the clockwork must act. Rows are written in the order in
+ * which the fold locks them: periods, then units, then access.
  */
 final class EndDates {
   private final CatalogStore catalog;
@@ -44,13 +45,13 @@ final class EndDates {
     Instant due = found.dueAt() == null || end.isBefore(found.dueAt()) ? end : found.dueAt();
     return subscriptions
         .setEnd(tx, merchantId, found.id(), end, due, now)
-        .compose(done -> access.setEnd(tx, merchantId, found.id(), end, now))
         .compose(done -> periods.cut(tx, merchantId, found.id(), end))
         .compose(
             done ->
                 end.equals(now)
                     ? Future.succeededFuture() // what was allocated stays the customer's
                     : credits.clip(tx, merchantId, found.id(), end))
+        .compose(done -> access.setEnd(tx, merchantId, found.id(), end, now))
         .map(done -> found.view().withEnd(end, now));
   }
 
@@ -107,17 +108,17 @@ final class EndDates {
             : found.dueAt();
     return subscriptions
         .setEnd(tx, merchantId, found.id(), null, due, now)
-        .compose(done -> access.setEnd(tx, merchantId, found.id(), null, now))
-        .compose(done -> credits.clippedAt(tx, merchantId, found.id(), cut))
-        .compose(
-            clipped ->
-                credits.extend(
-                    tx, merchantId, clipped.stream().map(allocations::naturalEnd).toList()))
         .compose(
             done ->
                 inOpenPeriod
                     ? giveBack(tx, merchantId, found, cut, open.end(), now)
                     : Future.succeededFuture())
+        .compose(done -> credits.clippedAt(tx, merchantId, found.id(), cut))
+        .compose(
+            clipped ->
+                credits.extend(
+                    tx, merchantId, clipped.stream().map(allocations::naturalEnd).toList()))
+        .compose(done -> access.setEnd(tx, merchantId, found.id(), null, now))
         .map(done -> endless.view());
   }
 
