@@ -101,6 +101,9 @@ public final class Pools {
             .addProperty("TimeZone", "UTC")
             .addProperty("statement_timeout", Integer.toString(statementTimeoutMs))
             .addProperty("lock_timeout", Integer.toString(lockTimeoutMs))
+            // Plans made while tables were empty are kept, those of foreign keys above all, and
+            // would read all of a table that has grown since. No statement wants that.
+            .addProperty("enable_seqscan", "off")
             .addProperty(
                 "idle_in_transaction_session_timeout",
                 Integer.toString(config.idleInTransactionTimeoutMs()));
