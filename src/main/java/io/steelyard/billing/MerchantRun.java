@@ -80,16 +80,14 @@ final class MerchantRun {
   }
 
   /**
-   * Works until nothing can be done; how much was. Fails when the call's time is up. Of one merchant
-   * an instance does one run after the other, since two would only wait for each other.
+   * Works until nothing can be done; how much was. Fails when the call's time is up. Of one
+   * merchant an instance does one run after the other, since two would only wait for each other.
    */
   Future<Long> run(Call call) {
     UUID merchantId = call.merchantId();
     Future<Long> before = running.get(merchantId);
     Future<Long> run =
-        before == null
-            ? start(call)
-            : before.otherwiseEmpty().compose(ended -> start(call));
+        before == null ? start(call) : before.otherwiseEmpty().compose(ended -> start(call));
     running.put(merchantId, run);
     return run.onComplete(ended -> running.remove(merchantId, run));
   }

@@ -79,7 +79,9 @@ public final class Pools {
 
   /** For the clockwork, whose statements may take longer, and which waits for the fold. */
   public Pool billing(Vertx vertx, int statementTimeoutMs) {
-    return pool(vertx, "billing", config.billingPoolSize(), statementTimeoutMs, statementTimeoutMs);
+    // Shorter, so that a wait for a lock is told from a statement that is slow.
+    int lockTimeoutMs = Math.max(1, statementTimeoutMs / 2);
+    return pool(vertx, "billing", config.billingPoolSize(), statementTimeoutMs, lockTimeoutMs);
   }
 
   private Pool pool(Vertx vertx, String name, int size, int statementTimeoutMs) {
