@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 
-/** What the passing of time demands, and of whom. */
+/** What the passing of time demands, and of whom; nothing of parked subscriptions. */
 final class DueStore {
   // While an invoice of an ended subscription is on its way, earlier periods are corrected there.
   static final String CORRECTABLE =
@@ -33,8 +33,11 @@ final class DueStore {
       """
       SELECT EXISTS (SELECT FROM subscription
                       WHERE merchant_id = $1 AND due_at <= $2 AND parked_at IS NULL)
-          OR EXISTS (SELECT FROM invoice
-                      WHERE merchant_id = $1 AND status = 'pending' AND finalise_at <= $2)
+          OR EXISTS (SELECT FROM invoice i
+                       JOIN subscription s
+                         ON s.merchant_id = i.merchant_id AND s.id = i.subscription_id
+                      WHERE i.merchant_id = $1 AND i.status = 'pending' AND i.finalise_at <= $2
+                        AND s.parked_at IS NULL)
           OR EXISTS (SELECT FROM invoice
                       WHERE merchant_id = $1 AND status = 'issued' AND due_date < $2)
           OR EXISTS (SELECT FROM allocation_block
@@ -56,8 +59,12 @@ final class DueStore {
        CROSS JOIN LATERAL (
          SELECT least((SELECT min(due_at) FROM subscription
                         WHERE merchant_id = m.id AND parked_at IS NULL AND due_at IS NOT NULL),
-                      (SELECT min(finalise_at) FROM invoice
-                        WHERE merchant_id = m.id AND status = 'pending'),
+                      (SELECT i.finalise_at FROM invoice i
+                         JOIN subscription s
+                           ON s.merchant_id = i.merchant_id AND s.id = i.subscription_id
+                        WHERE i.merchant_id = m.id AND i.status = 'pending'
+                          AND s.parked_at IS NULL
+                        ORDER BY i.finalise_at LIMIT 1),
                       (SELECT min(due_date) FROM invoice
                         WHERE merchant_id = m.id AND status = 'issued') + interval '1 ms',
                       (SELECT min(expires_at) FROM allocation_block
