@@ -8,8 +8,6 @@ import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -104,7 +102,6 @@ class CrashIT {
     facts = Crowd.make(SETTINGS);
     undisturbed = facts.copy();
     try (TestApp app = TestApp.start(undisturbed.database(), SETTINGS)) {
-      use(undisturbed, app);
       long startedAt = System.nanoTime();
       undisturbed.in(app).at(END);
       say("undisturbed: %d ms", (System.nanoTime() - startedAt) / 1_000_000);
@@ -114,24 +111,8 @@ class CrashIT {
     expected = Ledgers.of(undisturbed.database());
   }
 
-  private static void use(Crowd crowd, TestApp app) {
-    Instant yesterday = Crowd.NOW.minus(Duration.ofDays(1));
-    crowd.use(crowd.in(app), "on time", Crowd.NOW, 70, yesterday);
-  }
-
   private static long progress(Crowd crowd) {
     return Long.parseLong(crowd.one(PROGRESS));
-  }
-
-  /** Copied, with events that wait to be counted when the run begins. */
-  private static Crowd ready() {
-    Crowd crowd = facts.copy();
-    Map<String, String> idle = new HashMap<>(SETTINGS);
-    idle.put("verticles.aggregation.instances", "0");
-    try (TestApp app = TestApp.start(crowd.database(), idle)) {
-      use(crowd, app);
-    }
-    return crowd;
   }
 
   private ServiceProcess process(Crowd crowd) {
@@ -206,7 +187,7 @@ class CrashIT {
   @Test
   void killedAtRandomMomentsItBillsEverythingOnce() throws Exception {
     say("seed %d, %d kills", SEED, KILLS);
-    Crowd crowd = ready();
+    Crowd crowd = facts.copy();
     List<Long> moments = IntStream.range(0, KILLS).mapToObj(kill -> anyMoment()).sorted().toList();
     for (long moment : moments) {
       ServiceProcess process = process(crowd);
@@ -225,7 +206,7 @@ class CrashIT {
   @ValueSource(ints = {2, 3})
   void severalProcessesShareTheRunAlsoWhenOneIsKilled(int count) throws Exception {
     say("seed %d, %d processes", SEED, count);
-    Crowd crowd = ready();
+    Crowd crowd = facts.copy();
     List<ServiceProcess> processes = Merchant.atOnce(count, each -> process(crowd));
     try {
       processes.forEach(each -> run(each, crowd));
@@ -241,7 +222,7 @@ class CrashIT {
 
   @Test
   void severalInstancesOfOneProcessShareTheRun() {
-    Crowd crowd = ready();
+    Crowd crowd = facts.copy();
     Map<String, String> settings = new HashMap<>(SETTINGS);
     settings.put("verticles.billing.instances", "3");
     settings.put("verticles.aggregation.instances", "2");

@@ -59,22 +59,32 @@ record Crowd(Endpoint database, String merchantId, String key, List<String> cust
             - {customPricingUnit: credits, amount: 100, billingCadence: monthly, rolloverMax: 30}
       """;
 
-  /** Made, billed through its first month, and left with late events that are counted. */
+  /** Billed through its first month, with late events that are counted and some that wait. */
   static Crowd make(Map<String, String> settings) throws Exception {
     Endpoint database = PostgresSupport.migratedDatabase();
+    Crowd crowd;
     try (TestApp app = TestApp.start(database, settings)) {
       Merchant merchant = app.merchant("test", CATALOG).at(BEGIN.toString()).connect("LedgerA");
-      Crowd crowd = new Crowd(database, merchant.id(), merchant.key(), customers(merchant));
+      crowd = new Crowd(database, merchant.id(), merchant.key(), customers(merchant));
       crowd.subscribe(merchant);
-      crowd.use(merchant, "early", BEGIN, 100, BEGIN);
+      crowd.use(merchant, "early", BEGIN, 100, true);
+      crowd.use(merchant, "soon", NOW, 35, true);
       merchant.at(NOW.toString());
-      Instant closed = NOW.minus(Duration.ofDays(40));
-      crowd.use(merchant, "late", closed, 30, closed.plus(Duration.ofDays(20)));
-      String waiting = "SELECT count(*) FROM event_batch";
-      if (!Merchant.eventually(() -> crowd.one(waiting), "0"::equals).equals("0")) {
-        throw new AssertionError("events still wait");
-      }
-      return crowd;
+      crowd.use(merchant, "late", NOW.minus(Duration.ofDays(40)), 30, true);
+      crowd.awaitCounted();
+    }
+    Map<String, String> idle = new HashMap<>(settings);
+    idle.put("verticles.aggregation.instances", "0");
+    try (TestApp app = TestApp.start(database, idle)) {
+      crowd.use(crowd.in(app), "on time", NOW, 70, false);
+    }
+    return crowd;
+  }
+
+  private void awaitCounted() throws Exception {
+    String waiting = "SELECT count(*) FROM event_batch";
+    if (!Merchant.eventually(() -> one(waiting), "0"::equals).equals("0")) {
+      throw new AssertionError("events still wait");
     }
   }
 
@@ -121,24 +131,27 @@ record Crowd(Endpoint database, String merchantId, String key, List<String> cust
   }
 
   /**
-   * Calls of every third customer, by turns, within so many days, and tokens within one. What is
-   * dated ahead draws units by the clock of the moment when it is counted, so that tokens are not.
+   * Calls of every third customer, by turns, within so many days. Which units an event draws also
+   * depends on the clock when it is counted and on what has been allocated to its customer by then:
+   * tokens are only used by customers with one subscription, and only where that is the same in
+   * every copy of a run.
    */
-  void use(Merchant merchant, String name, Instant from, int days, Instant tokensFrom) {
+  private void use(Merchant merchant, String name, Instant from, int days, boolean tokens) {
     List<Map<String, Object>> events = new ArrayList<>();
     for (int i = 0; i < CUSTOMERS; i++) {
       if (i % 3 == Math.floorMod(name.hashCode(), 3)) {
         Instant at = from.plus(Duration.ofMinutes(i * 7919L % (days * 1440L)));
         String key = name + "-" + i;
         events.add(merchant.event(customers.get(i), "call", 1 + i % 17, key, at));
-        Instant drawn = tokensFrom.plusSeconds(i * 40L);
-        events.add(merchant.event(customers.get(i), "tokens", 5 + i % 90, key + "-t", drawn));
+        if (tokens && i >= SUBSCRIPTIONS - CUSTOMERS) {
+          events.add(merchant.event(customers.get(i), "tokens", 5 + i % 90, key + "-t", at));
+        }
       }
     }
     merchant.call("POST", "/external/event/").json(events).send(202);
   }
 
-  /** The same facts in a database of their own, and events that are stored but not counted. */
+  /** The same facts in a database of their own. */
   Crowd copy() {
     Endpoint copy = PostgresSupport.copyOf(database);
     return new Crowd(copy, merchantId, key, customers);

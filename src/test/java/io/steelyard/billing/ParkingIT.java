@@ -167,8 +167,7 @@ class ParkingIT {
   }
 
   private void othersHave(int count) {
-    List<Map<String, Object>> all = merchant.invoices();
-    List<Map<String, Object>> others = new ArrayList<>(all);
+    List<Map<String, Object>> others = new ArrayList<>(merchant.invoices());
     others.removeIf(each -> each.get("subscriptionId").equals(odd));
     assertThat(others).hasSize(OTHERS * count);
     assertThat(others).allMatch(each -> each.get("status").equals("test"));
@@ -233,8 +232,7 @@ class ParkingIT {
 
   @Test
   void onlyWhatIsParkedIsResumed() {
-    Answer active = resume(odd);
-    assertThat(active.problem()).isEqualTo("409 subscription_not_parked []");
+    assertThat(resume(odd).problem()).isEqualTo("409 subscription_not_parked []");
     assertThat(resume("sub_01jd3c5m8yf5kznwj47tan9zt2").status()).isEqualTo(404);
     Merchant stranger = app.merchant("test", null);
     assertThat(stranger.operator("POST", "/subscriptions/" + odd + "/resume").send().status())
