@@ -3,7 +3,7 @@ package io.steelyard.billing;
 import io.steelyard.billing.DueJob.Claim;
 import io.steelyard.db.Sql;
 import io.steelyard.subscription.Subscription;
-import io.steelyard.subscription.SubscriptionStore;
+import io.steelyard.subscription.SubscriptionRows;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
@@ -41,7 +41,7 @@ final class ClaimStore {
 
   private static final String SUBSCRIPTIONS =
       "SELECT "
-          + SubscriptionStore.COLUMNS
+          + SubscriptionRows.COLUMNS
           + """
              FROM subscription
             WHERE merchant_id = $1 AND id = ANY ($2::uuid[])
@@ -87,7 +87,7 @@ final class ClaimStore {
         .map(
             rows -> {
               List<Subscription> claimed = new ArrayList<>(rows.size());
-              rows.forEach(row -> claimed.add(SubscriptionStore.subscription(row, merchantId)));
+              rows.forEach(row -> claimed.add(SubscriptionRows.subscription(row, merchantId)));
               return claimed;
             });
   }
