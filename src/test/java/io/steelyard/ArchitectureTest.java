@@ -244,7 +244,8 @@ class ArchitectureTest {
                       source ->
                           update.matcher(text(source)).results().anyMatch(ArchitectureTest::sets))
                   .map(source -> source.getFileName().toString()))
-          .containsExactlyInAnyOrder("DraftStore.java", "TransitionStore.java");
+          .containsExactlyInAnyOrder(
+              "DraftStore.java", "PendingStore.java", "TransitionStore.java");
     }
   }
 

@@ -176,9 +176,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
         .compose(
             resumed ->
                 switch (resumed) {
-                  case RESUMED ->
-                      runs.runUntilNothingIsDue(call, 0)
-                          .compose(done -> parking.find(pool, call, id));
+                  case RESUMED -> runs.run(call).compose(done -> parking.find(pool, call, id));
                   case NOT_PARKED ->
                       FailureException.failed(
                           new Failure.Conflict(

@@ -50,6 +50,11 @@ final class BoundaryJob implements DueJob {
   }
 
   @Override
+  public boolean isOfInvoices() {
+    return false;
+  }
+
+  @Override
   public Future<List<UUID>> claim(SqlConnection tx, Attempt attempt, Claim claim) {
     return claims.dueSubscriptions(tx, attempt.call().merchantId(), attempt.clock().now(), claim);
   }

@@ -3,7 +3,7 @@ package io.steelyard.billing;
 import io.steelyard.billing.DueJob.Claim;
 import io.steelyard.db.Sql;
 import io.steelyard.subscription.Subscription;
-import io.steelyard.subscription.SubscriptionStore;
+import io.steelyard.subscription.SubscriptionRows;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
@@ -46,7 +46,7 @@ final class ClaimStore {
   // claim has looked at the new version, but at nothing new beside it.
   private static final String STILL_DUE =
       "SELECT "
-          + SubscriptionStore.COLUMNS
+          + SubscriptionRows.COLUMNS
           + """
              FROM subscription s
             WHERE s.merchant_id = $1 AND s.id = ANY ($2::uuid[]) AND s.due_at <= $3
@@ -64,7 +64,7 @@ final class ClaimStore {
 
   private static final String SUBSCRIPTIONS =
       "SELECT "
-          + SubscriptionStore.COLUMNS
+          + SubscriptionRows.COLUMNS
           + """
              FROM subscription
             WHERE merchant_id = $1 AND id = ANY ($2::uuid[])
@@ -126,7 +126,7 @@ final class ClaimStore {
 
   private static List<Subscription> subscriptions(RowSet<Row> rows, UUID merchantId) {
     List<Subscription> claimed = new ArrayList<>(rows.size());
-    rows.forEach(row -> claimed.add(SubscriptionStore.subscription(row, merchantId)));
+    rows.forEach(row -> claimed.add(SubscriptionRows.subscription(row, merchantId)));
     return claimed;
   }
 

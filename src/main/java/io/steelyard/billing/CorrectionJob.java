@@ -34,6 +34,11 @@ final class CorrectionJob implements DueJob {
   }
 
   @Override
+  public boolean isOfInvoices() {
+    return false;
+  }
+
+  @Override
   public Future<List<UUID>> claim(SqlConnection tx, Attempt attempt, Claim claim) {
     return attempt.countedBy() == null
         ? Future.succeededFuture(List.of())

@@ -51,6 +51,9 @@ interface DueJob {
     }
   }
 
+  /** Whether it claims invoices; if not, subscriptions. */
+  boolean isOfInvoices();
+
   /** Locks what is due and nobody else works on. */
   Future<List<UUID>> claim(SqlConnection tx, Attempt attempt, Claim claim);
 

@@ -3,7 +3,6 @@ package io.steelyard.billing;
 import io.steelyard.billing.BasisLoader.Loaded;
 import io.steelyard.billing.BasisLoader.Wanted;
 import io.steelyard.catalog.CatalogStore;
-import io.steelyard.credit.Reversals;
 import io.steelyard.db.CustomerLocks;
 import io.steelyard.domain.DeliveryAction;
 import io.steelyard.domain.Id;
@@ -12,16 +11,16 @@ import io.steelyard.domain.InvoiceDrafting;
 import io.steelyard.domain.InvoiceLine;
 import io.steelyard.domain.LineKind;
 import io.steelyard.domain.PlanTerms;
-import io.steelyard.invoice.DraftStore;
-import io.steelyard.invoice.DraftStore.Final;
-import io.steelyard.invoice.DraftStore.LineKey;
-import io.steelyard.invoice.DraftStore.Pending;
-import io.steelyard.invoice.DraftStore.Rewritten;
-import io.steelyard.invoice.DraftStore.StoredLine;
+import io.steelyard.invoice.Corrections;
+import io.steelyard.invoice.Corrections.Correction;
 import io.steelyard.invoice.Finalised;
 import io.steelyard.invoice.Finalised.FinalInvoice;
-import io.steelyard.invoice.RebillStore;
-import io.steelyard.invoice.RebillStore.Settled;
+import io.steelyard.invoice.PendingStore;
+import io.steelyard.invoice.PendingStore.Final;
+import io.steelyard.invoice.PendingStore.LineKey;
+import io.steelyard.invoice.PendingStore.Pending;
+import io.steelyard.invoice.PendingStore.Rewritten;
+import io.steelyard.invoice.PendingStore.StoredLine;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.PeriodStore;
 import io.steelyard.subscription.PeriodStore.StoredPeriod;
@@ -45,14 +44,13 @@ import java.util.stream.Collectors;
  */
 final class FinalisationJob implements DueJob {
   private final ClaimStore claims = new ClaimStore();
-  private final DraftStore drafts = new DraftStore();
+  private final PendingStore invoices = new PendingStore();
   private final SubscriptionStore subscriptions = new SubscriptionStore();
   private final PeriodStore periods = new PeriodStore();
   private final CatalogStore catalog = new CatalogStore();
-  private final RebillStore rebills = new RebillStore();
   private final BasisLoader basis = new BasisLoader();
   private final Finalised finalised = new Finalised();
-  private final Reversals reversals = new Reversals();
+  private final Corrections corrections = new Corrections();
   private final MerchantClock clock;
 
   FinalisationJob(MerchantClock clock) {
@@ -107,6 +105,11 @@ final class FinalisationJob implements DueJob {
   }
 
   @Override
+  public boolean isOfInvoices() {
+    return true;
+  }
+
+  @Override
   public Future<List<UUID>> claim(SqlConnection tx, Attempt attempt, Claim claim) {
     return attempt.countedBy() == null
         ? Future.succeededFuture(List.of())
@@ -116,7 +119,7 @@ final class FinalisationJob implements DueJob {
   @Override
   public Future<Work> work(SqlConnection tx, Attempt attempt, List<UUID> claimed) {
     UUID merchantId = attempt.call().merchantId();
-    return drafts
+    return invoices
         .pending(tx, merchantId, claimed)
         .compose(
             all -> {
@@ -159,7 +162,7 @@ final class FinalisationJob implements DueJob {
                                 .planTerms(tx, merchantId, plans(found))
                                 .compose(
                                     plans ->
-                                        drafts
+                                        invoices
                                             .storedLines(tx, merchantId, ids(pending))
                                             .map(
                                                 stored ->
@@ -216,16 +219,18 @@ final class FinalisationJob implements DueJob {
   private Future<Void> write(SqlConnection tx, Attempt attempt, List<Drafted> drafted) {
     UUID merchantId = attempt.call().merchantId();
     List<Final> last = drafted.stream().map(each -> last(each, attempt)).toList();
-    return drafts
+    return invoices
         .rewrite(
             tx,
             merchantId,
             drafted.stream().filter(Drafted::isChanged).map(Drafted::rewritten).toList())
-        .compose(done -> drafts.finalise(tx, merchantId, last))
+        .compose(done -> invoices.finalise(tx, merchantId, last))
         .compose(
             done -> finalised.finalised(tx, merchantId, finals(drafted, last), clock.systemNow()))
-        .compose(done -> rebills.settle(tx, merchantId, settled(drafted)))
-        .compose(done -> redraw(tx, merchantId, drafted));
+        .compose(
+            done ->
+                corrections.settle(
+                    tx, merchantId, drafted.stream().map(FinalisationJob::correction).toList()));
   }
 
   private static List<FinalInvoice> finals(List<Drafted> drafted, List<Final> last) {
@@ -241,28 +246,6 @@ final class FinalisationJob implements DueJob {
               last.get(i).issueDate()));
     }
     return finals;
-  }
-
-  /** Units that a void invoice gave back are drawn again by the one that bills their usage. */
-  private Future<Void> redraw(SqlConnection tx, UUID merchantId, List<Drafted> drafted) {
-    Future<Void> redrawn = Future.succeededFuture();
-    for (Drafted each : drafted) {
-      List<Reversals.Period> periods =
-          each.loaded().rebilled().stream()
-              .map(
-                  rebilled ->
-                      new Reversals.Period(
-                          each.invoice().subscriptionId().uuid(), rebilled.period().full().index()))
-              .toList();
-      if (!periods.isEmpty()) {
-        redrawn =
-            redrawn.compose(
-                done ->
-                    reversals.redraw(
-                        tx, merchantId, periods, each.invoice().id().uuid(), each.issued()));
-      }
-    }
-    return redrawn;
   }
 
   private static Final last(Drafted drafted, Attempt attempt) {
@@ -281,31 +264,16 @@ final class FinalisationJob implements DueJob {
         drafted.issued());
   }
 
-  /** The late events of its own period are in its lines now, like those of corrected ones. */
-  private static List<Settled> settled(List<Drafted> drafted) {
-    List<Settled> settled = new ArrayList<>();
-    for (Drafted each : drafted) {
-      Pending invoice = each.invoice();
-      int closed = invoice.boundaryIndex() - 1;
-      settled.add(
-          new Settled(invoice.subscriptionId(), closed, invoice.boundaryIndex(), true, true));
-      each.loaded().rebilled().stream()
-          .map(rebilled -> rebilled.period().full().index())
-          .filter(index -> index != closed)
-          .forEach(
-              index ->
-                  settled.add(
-                      new Settled(
-                          invoice.subscriptionId(),
-                          index,
-                          invoice.boundaryIndex(),
-                          each.lines().stream()
-                              .anyMatch(
-                                  line ->
-                                      line.kind() == LineKind.ADJUSTMENT
-                                          && line.periodIndex() == index),
-                          true)));
-    }
-    return settled;
+  private static Correction correction(Drafted drafted) {
+    Pending invoice = drafted.invoice();
+    return new Correction(
+        invoice.subscriptionId(),
+        invoice.boundaryIndex(),
+        invoice.id(),
+        invoice.boundaryIndex() - 1,
+        drafted.loaded().rebilled(),
+        drafted.lines(),
+        true,
+        drafted.issued());
   }
 }

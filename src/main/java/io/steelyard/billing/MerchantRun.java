@@ -1,22 +1,18 @@
 package io.steelyard.billing;
 
 import io.steelyard.billing.DueJob.Claim;
-import io.steelyard.billing.DueJob.Work;
-import io.steelyard.bus.Address;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.config.Config;
 import io.steelyard.credit.ExpiryStore;
 import io.steelyard.db.Pools;
-import io.steelyard.db.SqlFailures;
 import io.steelyard.invoice.OverdueStore;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.Boundaries;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.Pool;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,31 +20,20 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/**
- * Does the due work of one merchant, in transactions of limited size and several at once, until
- * nothing is left to do. What cannot be done is set aside.
- */
+/** Does the due work of one merchant, several transactions at once, until nothing is left to do. */
 final class MerchantRun {
   static final String STILL_WORKING = "still_working";
-  private static final Logger LOG = LoggerFactory.getLogger(MerchantRun.class);
   private static final long ELSEWHERE_MS = 10;
   private static final int MERCHANTS_REMEMBERED_MAX = 10_000;
-  private static final String QUERY_CANCELED = "57014";
-  // So many statements of one transaction may be as slow as a statement can be.
-  private static final int SLOW_STATEMENTS_MAX = 3;
 
   private final Vertx vertx;
-  private final Pools pools;
   private final Pool pool;
   private final MerchantClock clock;
   private final Config.Billing config;
   private final BillingMetrics metrics;
   private final DueStore due;
-  private final Parking parking;
+  private final DueTransactions transactions;
   private final ExpiryStore expiry = new ExpiryStore();
   private final OverdueStore overdue = new OverdueStore();
   private final Map<UUID, Future<Long>> running = new HashMap<>();
@@ -67,13 +52,12 @@ final class MerchantRun {
       BillingMetrics metrics,
       Boundaries boundaries) {
     this.vertx = vertx;
-    this.pools = pools;
     this.pool = pool;
     this.clock = clock;
     this.config = config;
     this.metrics = metrics;
     this.due = new DueStore(config.usageGraceMs());
-    this.parking = new Parking(clock);
+    this.transactions = new DueTransactions(vertx, pools, pool, clock, config, metrics);
     this.boundaryJob = new BoundaryJob(boundaries);
     this.finalisationJob = new FinalisationJob(clock);
     this.correctionJob = new CorrectionJob(due, boundaries);
@@ -98,7 +82,8 @@ final class MerchantRun {
 
   private Future<Long> start(Call call) {
     Instant now = clock.systemNow();
-    return limited(1, clock.read(pool, call))
+    return transactions
+        .limited(1, clock.read(pool, call))
         .compose(
             reading -> reading.frozen() ? folded(call, reading, now) : foldedSoFar(call, reading))
         .compose(attempt -> rounds(attempt, 0));
@@ -106,7 +91,8 @@ final class MerchantRun {
 
   /** A clock that was set means that time passed at once: what was accepted before comes first. */
   private Future<Attempt> folded(Call call, MerchantClock.Reading reading, Instant acceptedBefore) {
-    return limited(1, due.isFolded(pool, call.merchantId(), acceptedBefore))
+    return transactions
+        .limited(1, due.isFolded(pool, call.merchantId(), acceptedBefore))
         .compose(
             folded -> {
               if (folded) {
@@ -129,7 +115,8 @@ final class MerchantRun {
       acceptedBefore.clear();
     }
     Instant asked = acceptedBefore.computeIfAbsent(merchantId, id -> reading.now());
-    return limited(1, due.isFolded(pool, merchantId, asked))
+    return transactions
+        .limited(1, due.isFolded(pool, merchantId, asked))
         .map(
             folded -> {
               if (folded) {
@@ -178,75 +165,13 @@ final class MerchantRun {
     if (mustStop(attempt.call())) {
       return stillWorking();
     }
-    return transaction(job, attempt, claim)
+    return transactions
+        .run(job, attempt, claim)
         .compose(
             work ->
                 work.done() == 0
                     ? Future.succeededFuture(before)
                     : repeat(job, attempt, claim, before + work.done()));
-  }
-
-  private Future<Work> transaction(DueJob job, Attempt attempt, Claim claim) {
-    List<UUID> claimed = new ArrayList<>();
-    Future<Work> transaction =
-        pool.withTransaction(
-            tx ->
-                job.claim(tx, attempt, claim)
-                    .compose(
-                        ids -> {
-                          claimed.addAll(ids);
-                          return ids.isEmpty()
-                              ? Future.succeededFuture(Work.NONE)
-                              : job.work(tx, attempt, ids);
-                        }));
-    return limited(SLOW_STATEMENTS_MAX, transaction)
-        .onSuccess(this::committed)
-        .recover(
-            error ->
-                isOfTheMoment(error) || claimed.isEmpty()
-                    ? Future.failedFuture(error)
-                    : isolate(job, attempt, claimed, error));
-  }
-
-  private void committed(Work work) {
-    metrics.did(work);
-    if (work.behind() > 0) {
-      vertx.eventBus().send(Address.EVENTS_STORED, ""); // the backfill is the fold's
-    }
-  }
-
-  /** One of them cannot be done: finds which, and does the others. */
-  private Future<Work> isolate(DueJob job, Attempt attempt, List<UUID> claimed, Throwable error) {
-    if (claimed.size() == 1) {
-      return setAside(job, attempt, claimed.getFirst(), error).map(Work.of(1));
-    }
-    int half = claimed.size() / 2;
-    return transaction(job, attempt, Claim.of(claimed.subList(0, half)))
-        .compose(
-            first ->
-                transaction(job, attempt, Claim.of(claimed.subList(half, claimed.size())))
-                    .map(first::plus));
-  }
-
-  private Future<Void> setAside(DueJob job, Attempt attempt, UUID id, Throwable error) {
-    String reason = error.getClass().getSimpleName() + ": " + error.getMessage();
-    Future<Void> parked =
-        pool.withTransaction(
-            tx ->
-                job == finalisationJob
-                    ? parking.pause(tx, attempt.call(), attempt.clock(), id, reason)
-                    : parking.park(tx, attempt.call(), attempt.clock(), id, reason));
-    return limited(SLOW_STATEMENTS_MAX, parked)
-        .onSuccess(
-            done -> {
-              metrics.parked();
-              LOG.error(
-                  "{}: an invoice cannot be made; the subscription is parked. The fault is at {} {}",
-                  attempt.call().merchant().id(),
-                  job == finalisationJob ? "invoice" : "subscription",
-                  id,
-                  error);
-            });
   }
 
   /** Late events that still wait to be counted may draw from what has ended. */
@@ -260,7 +185,8 @@ final class MerchantRun {
             tx ->
                 expiry.expire(
                     tx, attempt.call().merchantId(), due.graceOver(now), now, config.claimMax()));
-    return limited(SLOW_STATEMENTS_MAX, transaction)
+    return transactions
+        .limited(DueTransactions.SLOW_STATEMENTS_MAX, transaction)
         .onSuccess(metrics::expired)
         .compose(
             count -> count == 0 ? Future.succeededFuture(before) : expire(attempt, before + count));
@@ -276,7 +202,8 @@ final class MerchantRun {
                     attempt.clock().now(),
                     config.claimMax(),
                     clock.systemNow()));
-    return limited(SLOW_STATEMENTS_MAX, transaction)
+    return transactions
+        .limited(DueTransactions.SLOW_STATEMENTS_MAX, transaction)
         .onSuccess(metrics::overdue)
         .compose(
             count ->
@@ -288,8 +215,10 @@ final class MerchantRun {
     return run(call)
         .compose(
             count ->
-                limited(1, clock.now(pool, call))
-                    .compose(now -> limited(1, due.isAnyDue(pool, call.merchantId(), now)))
+                transactions
+                    .limited(1, clock.now(pool, call))
+                    .compose(
+                        now -> transactions.limited(1, due.isAnyDue(pool, call.merchantId(), now)))
                     .compose(
                         left ->
                             left
@@ -308,20 +237,5 @@ final class MerchantRun {
     Promise<Void> promise = Promise.promise();
     vertx.setTimer(ELSEWHERE_MS, timer -> promise.complete());
     return promise.future();
-  }
-
-  /** Ends the wait for a database that has fallen silent; its answer, if any, comes to nobody. */
-  private <T> Future<T> limited(int slowStatements, Future<T> answer) {
-    return answer.timeout(
-        pools.patienceMs(slowStatements, config.statementTimeoutMs()), TimeUnit.MILLISECONDS);
-  }
-
-  /** Not a fault of what was claimed; a statement that takes too long is one. */
-  private static boolean isOfTheMoment(Throwable error) {
-    if (error instanceof PgException pg && QUERY_CANCELED.equals(pg.getSqlState())) {
-      return false;
-    }
-    Failure failure = SqlFailures.of(error);
-    return failure instanceof Failure.Unavailable || failure instanceof Failure.Overloaded;
   }
 }

@@ -41,6 +41,7 @@ public final class CreditVerticle extends StoreVerticle<CreditMessages<?>> {
   private final MerchantClock clock;
   private final CatalogStore catalog = new CatalogStore();
   private final CreditStore store = new CreditStore();
+  private final TransactionStore transactions = new TransactionStore();
   private final UnitUsageStore usages = new UnitUsageStore();
 
   public CreditVerticle(Settings settings, Pools pools, MerchantClock clock) {
@@ -62,12 +63,12 @@ public final class CreditVerticle extends StoreVerticle<CreditMessages<?>> {
     return customerByExternalId(pool, merchantId, list.externalCustomerId())
         .compose(
             customer ->
-                store
-                    .countTransactions(pool, merchantId, customer)
+                transactions
+                    .count(pool, merchantId, customer)
                     .compose(
                         count ->
-                            store
-                                .transactions(pool, merchantId, customer, list.paging())
+                            transactions
+                                .page(pool, merchantId, customer, list.paging())
                                 .map(
                                     page ->
                                         new TransactionPage(

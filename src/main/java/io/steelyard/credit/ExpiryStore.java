@@ -16,7 +16,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
@@ -25,18 +24,17 @@ public final class ExpiryStore {
   // A block waits for the subscriptions of its customer that are behind: what is left of it may be
   // theirs to roll over, and usage of its time may not have been counted yet. A parked one is not
   // waited for, as nobody knows for how long it is.
-  private static final String ENDED =
+  private static final String CANDIDATES =
       """
-      FROM allocation_block b
+      SELECT b.id, b.customer_id
+        FROM allocation_block b
        WHERE b.merchant_id = $1 AND b.expires_at <= $2 AND b.remaining > 0
          AND NOT EXISTS (
            SELECT FROM subscription s
             WHERE s.merchant_id = $1 AND s.customer_id = b.customer_id
               AND s.due_at <= b.expires_at AND s.parked_at IS NULL)
+       ORDER BY b.expires_at, b.id LIMIT $3
       """;
-
-  private static final String CANDIDATES =
-      "SELECT b.id, b.customer_id\n" + ENDED + " ORDER BY b.expires_at, b.id LIMIT $3";
 
   // In the order of their ids, as the fold and rollover lock them. What another run has expired
   // meanwhile, or a late event has emptied, drops out here.
@@ -71,14 +69,6 @@ public final class ExpiryStore {
        GROUP BY allocation_block_id
       """;
 
-  private static final String IS_ANY_DUE = "SELECT EXISTS (SELECT\n" + ENDED + ")";
-
-  private static final String EARLIEST =
-      """
-      SELECT min(expires_at) AS earliest FROM allocation_block
-       WHERE merchant_id = $1 AND remaining > 0 AND expires_at IS NOT NULL
-      """;
-
   private record Expired(UUID blockId, UUID customerId, BigDecimal amount, UUID operationId) {
     static Expired of(Row row) {
       UUID blockId = row.getUUID("id");
@@ -99,7 +89,7 @@ public final class ExpiryStore {
    * Expires up to {@code max} blocks, the first to expire first, but none whose customer has a
    * subscription that the clockwork has not brought past the block's end. Takes the locks of their
    * customers, so the caller holds none, and nothing else that a fold waits for. Another run may
-   * take some of them first: only {@link #isAnyDue} says that nothing is left to do.
+   * take some of them first.
    *
    * @param expiredBy blocks that ended by then, by the merchant's clock
    * @param now the date of the ledger's rows
@@ -211,21 +201,5 @@ public final class ExpiryStore {
                     ? Future.succeededFuture()
                     : Future.failedFuture(
                         new IllegalStateException("expirations collide: " + expired)));
-  }
-
-  /** Whether there is a block to {@link #expire}. */
-  public Future<Boolean> isAnyDue(SqlClient client, UUID merchantId, Instant expiredBy) {
-    return client
-        .preparedQuery(IS_ANY_DUE)
-        .execute(Tuple.of(merchantId, Sql.time(expiredBy)))
-        .map(rows -> rows.iterator().next().getBoolean(0));
-  }
-
-  /** When the first of the blocks that hold units ends, which may be long ago. */
-  public Future<Optional<Instant>> earliest(SqlClient client, UUID merchantId) {
-    return client
-        .preparedQuery(EARLIEST)
-        .execute(Tuple.of(merchantId))
-        .map(rows -> Optional.ofNullable(Sql.instant(rows.iterator().next(), "earliest")));
   }
 }

@@ -1,10 +1,11 @@
 package io.steelyard.credit;
 
-import io.steelyard.credit.Reversals.Period;
 import io.steelyard.db.Columns;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.CreditDrawdown;
+import io.steelyard.domain.IdKind;
+import io.steelyard.domain.PeriodKey;
 import io.steelyard.domain.TransactionType;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
@@ -126,7 +127,7 @@ final class ReversalStore {
       """;
 
   /** What a price has asked for in a period. */
-  record Use(Period period, UUID priceId, UUID billableId, UUID customerId) {}
+  record Use(PeriodKey period, UUID priceId, UUID billableId, UUID customerId) {}
 
   record Drawn(Use use, UUID blockId, BigDecimal amount) {}
 
@@ -141,13 +142,13 @@ final class ReversalStore {
   /** What a price got again. */
   record Settled(Use use, BigDecimal drawn) {}
 
-  Future<List<Drawn>> draws(SqlClient transaction, UUID merchantId, Collection<Period> periods) {
+  Future<List<Drawn>> draws(SqlClient transaction, UUID merchantId, Collection<PeriodKey> periods) {
     return list(
         transaction.preparedQuery(DRAWS).execute(columns(periods, merchantId)),
         row -> new Drawn(use(row), row.getUUID("allocation_block_id"), row.getBigDecimal("drawn")));
   }
 
-  Future<List<Wanted>> open(SqlClient transaction, UUID merchantId, Collection<Period> periods) {
+  Future<List<Wanted>> open(SqlClient transaction, UUID merchantId, Collection<PeriodKey> periods) {
     return list(
         transaction.preparedQuery(OPEN).execute(columns(periods, merchantId)),
         row ->
@@ -217,7 +218,7 @@ final class ReversalStore {
   }
 
   /** Turns all that the periods have drawn into released units. */
-  Future<Void> release(SqlClient transaction, UUID merchantId, Collection<Period> periods) {
+  Future<Void> release(SqlClient transaction, UUID merchantId, Collection<PeriodKey> periods) {
     return transaction
         .preparedQuery(FORGET_DRAWS)
         .execute(columns(periods, merchantId))
@@ -230,8 +231,8 @@ final class ReversalStore {
         .preparedQuery(SETTLE)
         .execute(
             new Columns<>(settled)
-                .uuids(each -> each.use().period().subscriptionId())
-                .integers(each -> each.use().period().periodIndex())
+                .uuids(each -> each.use().period().subscriptionId().uuid())
+                .integers(each -> each.use().period().index())
                 .uuids(each -> each.use().priceId())
                 .numbers(Settled::drawn)
                 .and(merchantId))
@@ -246,8 +247,8 @@ final class ReversalStore {
         .preparedQuery(REMEMBER_DRAWS)
         .execute(
             new Columns<>(draws)
-                .uuids(draw -> draw.use().period().subscriptionId())
-                .integers(draw -> draw.use().period().periodIndex())
+                .uuids(draw -> draw.use().period().subscriptionId().uuid())
+                .integers(draw -> draw.use().period().index())
                 .uuids(draw -> draw.use().priceId())
                 .uuids(Drawn::blockId)
                 .numbers(Drawn::amount)
@@ -255,16 +256,17 @@ final class ReversalStore {
         .mapEmpty();
   }
 
-  private static Tuple columns(Collection<Period> periods, UUID merchantId) {
+  private static Tuple columns(Collection<PeriodKey> periods, UUID merchantId) {
     return new Columns<>(periods)
-        .uuids(Period::subscriptionId)
-        .integers(Period::periodIndex)
+        .uuids(period -> period.subscriptionId().uuid())
+        .integers(PeriodKey::index)
         .and(merchantId);
   }
 
   private static Use use(Row row) {
     return new Use(
-        new Period(row.getUUID("subscription_id"), row.getInteger("period_index")),
+        new PeriodKey(
+            Sql.id(row, "subscription_id", IdKind.SUBSCRIPTION), row.getInteger("period_index")),
         row.getUUID("price_id"),
         row.getUUID("billable_id"),
         row.getUUID("customer_id"));

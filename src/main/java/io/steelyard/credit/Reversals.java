@@ -9,6 +9,7 @@ import io.steelyard.db.Ids;
 import io.steelyard.domain.CreditDrawdown;
 import io.steelyard.domain.CreditDrawdown.Draw;
 import io.steelyard.domain.CreditDrawdown.Drawdown;
+import io.steelyard.domain.PeriodKey;
 import io.steelyard.domain.TransactionType;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
@@ -31,8 +32,6 @@ import java.util.function.Function;
 public final class Reversals {
   private final ReversalStore store = new ReversalStore();
 
-  public record Period(UUID subscriptionId, int periodIndex) {}
-
   /**
    * Gives back all that these periods have drawn, and notes it as released. Units go back to blocks
    * that may be drawn from now; those from other blocks are gone, but released too, since the usage
@@ -43,8 +42,12 @@ public final class Reversals {
    * @param now by the merchant's clock
    */
   public Future<Void> release(
-      SqlConnection transaction, UUID merchantId, List<Period> periods, UUID cause, Instant now) {
-    Set<Period> distinct = new HashSet<>(periods);
+      SqlConnection transaction,
+      UUID merchantId,
+      List<PeriodKey> periods,
+      UUID cause,
+      Instant now) {
+    Set<PeriodKey> distinct = new HashSet<>(periods);
     if (distinct.isEmpty()) {
       return Future.succeededFuture();
     }
@@ -85,8 +88,12 @@ public final class Reversals {
    * @param now by the merchant's clock
    */
   public Future<Void> redraw(
-      SqlConnection transaction, UUID merchantId, List<Period> periods, UUID cause, Instant now) {
-    Set<Period> distinct = new HashSet<>(periods);
+      SqlConnection transaction,
+      UUID merchantId,
+      List<PeriodKey> periods,
+      UUID cause,
+      Instant now) {
+    Set<PeriodKey> distinct = new HashSet<>(periods);
     if (distinct.isEmpty()) {
       return Future.succeededFuture();
     }
@@ -172,8 +179,8 @@ public final class Reversals {
                 .formatted(
                     what,
                     cause,
-                    use.period().subscriptionId(),
-                    use.period().periodIndex(),
+                    use.period().subscriptionId().uuid(),
+                    use.period().index(),
                     use.priceId()));
   }
 }

@@ -8,24 +8,20 @@ import io.steelyard.db.CustomerLocks;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.Actor;
 import io.steelyard.domain.DeliveryAction;
+import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.InvoiceStatus;
-import io.steelyard.domain.InvoiceTransitions;
-import io.steelyard.domain.PaymentGateway;
-import io.steelyard.domain.WireName;
+import io.steelyard.domain.PeriodKey;
+import io.steelyard.invoice.InvoiceOrder.Head;
 import io.steelyard.invoice.TransitionStore.Cause;
 import io.steelyard.invoice.TransitionStore.InvoiceChange;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
-import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlClient;
 import io.vertx.sqlclient.SqlConnection;
 import io.vertx.sqlclient.Tuple;
-import java.time.Instant;
 import java.util.List;
 import java.util.Set;
-import java.util.UUID;
-import java.util.stream.Collectors;
 
 /**
  * The changes of an invoice's state that an operator asks for, each within the caller's
@@ -33,14 +29,13 @@ import java.util.stream.Collectors;
  * illegal_transition}.
  */
 final class InvoiceChanges {
-  private static final String HEAD =
+  private static final String LOCKED =
       """
       SELECT id, customer_id, subscription_id, status, payment_gateway, external_id, issue_date,
              finalise_at
         FROM invoice WHERE merchant_id = $1 AND id = $2
+         FOR NO KEY UPDATE
       """;
-
-  private static final String LOCKED_HEAD = HEAD + " FOR NO KEY UPDATE";
 
   private final MerchantClock clock;
   private final TransitionStore transitions = new TransitionStore();
@@ -52,41 +47,8 @@ final class InvoiceChanges {
     this.clock = clock;
   }
 
-  private record Head(
-      UUID id,
-      UUID customerId,
-      UUID subscriptionId,
-      InvoiceStatus status,
-      PaymentGateway gateway,
-      String externalId,
-      Instant issueDate,
-      Instant finaliseAt) {
-    static Head of(Row row) {
-      return new Head(
-          row.getUUID("id"),
-          row.getUUID("customer_id"),
-          row.getUUID("subscription_id"),
-          WireName.parse(InvoiceStatus.class, row.getString("status")),
-          WireName.parseNullable(PaymentGateway.class, row.getString("payment_gateway")),
-          row.getString("external_id"),
-          Sql.instant(row, "issue_date"),
-          Sql.instant(row, "finalise_at"));
-    }
-  }
-
-  /** One operator's change: whose invoice, asked how, by the merchant's clock when, and why. */
-  private record Order(Call call, Head invoice, Instant now, String reason) {
-    UUID merchantId() {
-      return call.merchantId();
-    }
-
-    InvoiceStatus status() {
-      return invoice.status();
-    }
-  }
-
   private interface Change {
-    Future<Void> of(Order order);
+    Future<Void> of(InvoiceOrder order);
   }
 
   /** Records a payment from outside; the invoice is not charged any more. */
@@ -112,23 +74,12 @@ final class InvoiceChanges {
         id,
         reason("voided", why),
         order ->
-            mustAllow(order, InvoiceStatus.VOID)
-                .compose(legal -> mustBeMade(order))
+            order
+                .mustAllow(InvoiceStatus.VOID)
+                .compose(legal -> order.mustBeMade())
                 .compose(made -> CustomerLocks.lock(tx, Set.of(order.invoice().customerId())))
                 .compose(held -> freeUsage(tx, order))
                 .compose(done -> close(tx, order, InvoiceStatus.VOID)));
-  }
-
-  /** One that only stands for what could not be made keeps its place until it is made. */
-  private static Future<Void> mustBeMade(Order order) {
-    return order.status() == InvoiceStatus.PAUSED
-            && order.invoice().issueDate() == null
-            && order.invoice().finaliseAt() == null
-        ? FailureException.failed(
-            new Failure.Conflict(
-                "illegal_transition",
-                "The invoice is paused since it cannot be made: resume its subscription first."))
-        : Future.succeededFuture();
   }
 
   private static String reason(String what, String why) {
@@ -143,7 +94,8 @@ final class InvoiceChanges {
         id,
         "sync requested",
         order ->
-            mustHaveGateway(order)
+            order
+                .mustHaveGateway()
                 .compose(
                     known ->
                         switch (order.status()) {
@@ -151,15 +103,15 @@ final class InvoiceChanges {
                           case DELETED_FROM_PAYMENT_GATEWAY ->
                               move(tx, order, InvoiceStatus.READY_TO_SYNC);
                           case PAUSED -> resumeSync(tx, order);
-                          default -> illegal(order, "synced");
+                          default -> order.illegal("synced");
                         })
                 .compose(ready -> enqueue(tx, order, DeliveryAction.SYNC)));
   }
 
   /** One that was final when its sync was given up goes back to where it was. */
-  private Future<Void> resumeSync(SqlConnection tx, Order order) {
+  private Future<Void> resumeSync(SqlConnection tx, InvoiceOrder order) {
     if (order.invoice().issueDate() == null) {
-      return illegal(order, "synced");
+      return order.illegal("synced");
     }
     return move(tx, order, InvoiceStatus.PENDING)
         .compose(done -> move(tx, order, InvoiceStatus.PENDING, InvoiceStatus.READY_TO_SYNC));
@@ -176,11 +128,12 @@ final class InvoiceChanges {
             switch (order.status()) {
               case READY_TO_SEND -> enqueue(tx, order, DeliveryAction.SEND);
               case ISSUED ->
-                  mustHaveGateway(order)
-                      .compose(known -> mustBeSynced(order))
+                  order
+                      .mustHaveGateway()
+                      .compose(known -> order.mustBeSynced())
                       .compose(known -> move(tx, order, InvoiceStatus.SENDING))
                       .compose(done -> enqueue(tx, order, DeliveryAction.SEND));
-              default -> illegal(order, "sent");
+              default -> order.illegal("sent");
             });
   }
 
@@ -195,15 +148,16 @@ final class InvoiceChanges {
             switch (order.status()) {
               case READY_TO_COLLECT -> enqueue(tx, order, DeliveryAction.COLLECT);
               case PAYMENT_FAILED ->
-                  mustBeSynced(order)
+                  order
+                      .mustBeSynced()
                       .compose(known -> move(tx, order, InvoiceStatus.READY_TO_COLLECT))
                       .compose(done -> enqueue(tx, order, DeliveryAction.COLLECT));
-              default -> illegal(order, "collected");
+              default -> order.illegal("collected");
             });
   }
 
-  private static Future<Head> find(SqlClient tx, Call call, String id, String sql) {
-    return tx.preparedQuery(sql)
+  private static Future<Head> find(SqlClient tx, Call call, String id) {
+    return tx.preparedQuery(LOCKED)
         .execute(Tuple.of(call.merchantId(), Sql.uuid(IdKind.INVOICE, id)))
         .compose(
             rows ->
@@ -214,13 +168,15 @@ final class InvoiceChanges {
 
   private Future<Void> locked(
       SqlConnection tx, Call call, String id, String reason, Change change) {
-    return find(tx, call, id, LOCKED_HEAD)
+    return find(tx, call, id)
         .compose(
             head ->
-                clock.now(tx, call).compose(now -> change.of(new Order(call, head, now, reason))));
+                clock
+                    .now(tx, call)
+                    .compose(now -> change.of(new InvoiceOrder(call, head, now, reason))));
   }
 
-  private Future<Void> freeUsage(SqlConnection tx, Order order) {
+  private Future<Void> freeUsage(SqlConnection tx, InvoiceOrder order) {
     Head invoice = order.invoice();
     return rebills
         .billedPeriods(tx, order.merchantId(), invoice.id())
@@ -237,78 +193,40 @@ final class InvoiceChanges {
                                 periods.stream()
                                     .map(
                                         index ->
-                                            new Reversals.Period(invoice.subscriptionId(), index))
+                                            new PeriodKey(
+                                                new Id(
+                                                    IdKind.SUBSCRIPTION, invoice.subscriptionId()),
+                                                index))
                                     .toList(),
                                 invoice.id(),
                                 order.now())));
   }
 
   /** The last change by an operator: nothing is to be done at the gateway any more. */
-  private Future<Void> close(SqlConnection tx, Order order, InvoiceStatus to) {
-    return mustAllow(order, to)
+  private Future<Void> close(SqlConnection tx, InvoiceOrder order, InvoiceStatus to) {
+    return order
+        .mustAllow(to)
         .compose(legal -> outbox.cancel(tx, order.merchantId(), order.invoice().id()))
         .compose(done -> move(tx, order, to));
   }
 
-  private Future<Void> move(SqlConnection tx, Order order, InvoiceStatus to) {
+  private Future<Void> move(SqlConnection tx, InvoiceOrder order, InvoiceStatus to) {
     return move(tx, order, order.status(), to);
   }
 
-  private Future<Void> move(SqlConnection tx, Order order, InvoiceStatus from, InvoiceStatus to) {
+  private Future<Void> move(
+      SqlConnection tx, InvoiceOrder order, InvoiceStatus from, InvoiceStatus to) {
     Cause cause =
         new Cause(Actor.OPERATOR, order.reason(), order.call().requestId(), clock.systemNow());
     InvoiceChange change = new InvoiceChange(order.invoice().id(), from, to, order.now());
     return transitions.moveInvoices(tx, order.merchantId(), List.of(change), cause).mapEmpty();
   }
 
-  private Future<Void> enqueue(SqlConnection tx, Order order, DeliveryAction action) {
+  private Future<Void> enqueue(SqlConnection tx, InvoiceOrder order, DeliveryAction action) {
     return outbox.enqueue(
         tx,
         order.merchantId(),
         List.of(new OutboxStore.Entry(order.invoice().id(), action)),
         clock.systemNow());
-  }
-
-  private static Future<Void> mustHaveGateway(Order order) {
-    return order.invoice().gateway() != null
-        ? Future.succeededFuture()
-        : FailureException.failed(
-            new Failure.Rejected("no_payment_gateway", "The invoice has no payment gateway."));
-  }
-
-  private static Future<Void> mustBeSynced(Order order) {
-    return order.invoice().externalId() != null
-        ? Future.succeededFuture()
-        : FailureException.failed(
-            new Failure.Rejected("not_synced", "The payment gateway does not know the invoice."));
-  }
-
-  private static Future<Void> mustAllow(Order order, InvoiceStatus to) {
-    return !InvoiceTransitions.inGatewaysHands(order.status())
-            && InvoiceTransitions.allows(order.status(), to)
-        ? Future.succeededFuture()
-        : illegal(order, to.wire());
-  }
-
-  private static Future<Void> illegal(Order order, String wanted) {
-    InvoiceStatus status = order.status();
-    return FailureException.failed(
-        new Failure.Conflict(
-            "illegal_transition",
-            "The invoice is %s and cannot become or be %s. %s"
-                .formatted(status.wire(), wanted, allowed(status))));
-  }
-
-  private static String allowed(InvoiceStatus status) {
-    String next =
-        InvoiceTransitions.from(status).stream()
-            .map(InvoiceStatus::wire)
-            .collect(Collectors.joining(", "));
-    if (next.isEmpty()) {
-      return "Nothing follows " + status.wire() + ".";
-    }
-    return InvoiceTransitions.inGatewaysHands(status)
-        ? "The gateway's answer leads on to one of: " + next + "."
-        : "Allowed from " + status.wire() + ": " + next + ".";
   }
 }

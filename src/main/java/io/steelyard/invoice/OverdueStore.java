@@ -24,12 +24,6 @@ public final class OverdueStore {
          FOR NO KEY UPDATE SKIP LOCKED
       """;
 
-  private static final String ANY =
-      """
-      SELECT EXISTS (SELECT FROM invoice
-                      WHERE merchant_id = $1 AND status = 'issued' AND due_date < $2) AS overdue
-      """;
-
   private final TransitionStore transitions = new TransitionStore();
 
   /**
@@ -60,12 +54,5 @@ public final class OverdueStore {
                   new Cause(Actor.BILLING, "the due date has passed", null, systemNow));
             })
         .map(Set::size);
-  }
-
-  public Future<Boolean> isAnyOverdue(SqlClient client, UUID merchantId, Instant now) {
-    return client
-        .preparedQuery(ANY)
-        .execute(Tuple.of(merchantId, Sql.time(now)))
-        .map(rows -> rows.iterator().next().getBoolean("overdue"));
   }
 }

@@ -1,43 +1,25 @@
 package io.steelyard.subscription;
 
 import io.steelyard.bus.Call;
-import io.steelyard.credit.CreditStore;
-import io.steelyard.credit.CreditStore.NewBlock;
-import io.steelyard.credit.Reversals;
-import io.steelyard.credit.RolloverStore;
-import io.steelyard.db.Ids;
 import io.steelyard.domain.Actor;
 import io.steelyard.domain.Id;
-import io.steelyard.domain.InvoiceBasis.Rebilled;
-import io.steelyard.domain.LineKind;
 import io.steelyard.domain.PlanTerms;
 import io.steelyard.domain.SubscriptionStatus;
-import io.steelyard.invoice.DraftStore;
 import io.steelyard.invoice.DraftStore.NewInvoice;
-import io.steelyard.invoice.Finalised;
-import io.steelyard.invoice.Finalised.FinalInvoice;
-import io.steelyard.invoice.RebillStore;
 import io.steelyard.invoice.TransitionStore;
 import io.steelyard.invoice.TransitionStore.Cause;
 import io.steelyard.invoice.TransitionStore.SubscriptionChange;
 import io.steelyard.merchant.MerchantClock;
-import io.steelyard.subscription.AccessStore.Changed;
-import io.steelyard.subscription.AccessStore.OpenAccess;
 import io.steelyard.subscription.BoundaryDrafting.Moment;
 import io.steelyard.subscription.BoundaryDrafting.Passed;
 import io.steelyard.subscription.PeriodStore.EventsBefore;
 import io.steelyard.subscription.SubscriptionStore.Progress;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.TreeMap;
 import java.util.UUID;
-import java.util.function.Predicate;
 
 /**
  * Takes subscriptions over the boundaries of their periods: the next period's row, its units, the
@@ -48,15 +30,8 @@ public final class Boundaries {
   private final MerchantClock clock;
   private final long graceMs;
   private final SubscriptionStore subscriptions = new SubscriptionStore();
-  private final PeriodStore periods = new PeriodStore();
-  private final AccessStore access = new AccessStore();
-  private final DraftStore invoices = new DraftStore();
-  private final CreditStore credits = new CreditStore();
-  private final RebillStore rebills = new RebillStore();
-  private final Finalised finalised = new Finalised();
+  private final BoundaryWriting writing = new BoundaryWriting();
   private final TransitionStore transitions = new TransitionStore();
-  private final Reversals reversals = new Reversals();
-  private final RolloverStore rollovers = new RolloverStore();
 
   /**
    * @param graceMs how long a closed period with usage waits for late events
@@ -109,7 +84,7 @@ public final class Boundaries {
                       .toList();
               return subscriptions
                   .insert(tx, all, call.merchantId())
-                  .compose(done -> write(tx, moment, passed, events));
+                  .compose(done -> writing.write(tx, moment, passed, events));
             })
         .mapEmpty();
   }
@@ -119,7 +94,7 @@ public final class Boundaries {
   }
 
   private static Boundary first(Subscription subscription, Moment moment) {
-    return Boundary.first(subscription, subscription.schedule(moment.zone()).period(0));
+    return Boundary.first(subscription, subscription.schedule(moment.zone()).period(0), null);
   }
 
   /** Takes stored subscriptions, whose rows the caller has locked, over one boundary each. */
@@ -138,7 +113,7 @@ public final class Boundaries {
             call.merchantId(),
             passed.stream().map(each -> new Progress(each.after(), each.at())).toList())
         .compose(done -> recordChanges(tx, moment, passed))
-        .compose(done -> write(tx, moment, passed, events));
+        .compose(done -> writing.write(tx, moment, passed, events));
   }
 
   private Future<Void> recordChanges(SqlConnection tx, Moment moment, List<Passed> passed) {
@@ -153,7 +128,7 @@ public final class Boundaries {
                         status(each.after()),
                         each.at()))
             .toList();
-    Cause cause = new Cause(Actor.BILLING, "its time has come", null, moment.pricedAt());
+    Cause cause = new Cause(Actor.BILLING, "its time has come", null, moment.systemNow());
     return transitions.recordSubscriptions(tx, moment.call().merchantId(), changes, cause);
   }
 
@@ -168,14 +143,14 @@ public final class Boundaries {
       MerchantClock.Reading reading,
       List<Boundary> boundaries,
       Map<Id, PlanTerms> plans) {
-    BoundaryDrafting drafting =
-        new BoundaryDrafting(new Moment(call, reading, clock.systemNow(), graceMs));
-    List<Passed> corrected =
+    Moment moment = new Moment(call, reading, clock.systemNow(), graceMs);
+    BoundaryDrafting drafting = new BoundaryDrafting(moment);
+    return writing.writeCorrections(
+        tx,
+        moment,
         boundaries.stream()
             .map(each -> drafting.correct(each, plans.get(each.subscription().view().planId())))
-            .toList();
-    return writeInvoices(tx, call.merchantId(), corrected)
-        .map(new Outcome(List.of(), invoices(corrected), 0));
+            .toList());
   }
 
   /** Notes how far subscriptions have come within their periods. */
@@ -189,152 +164,5 @@ public final class Boundaries {
     return boundaries.stream()
         .map(each -> drafting.pass(each, plans.get(each.subscription().view().planId())))
         .toList();
-  }
-
-  private Future<Outcome> write(
-      SqlConnection tx, Moment moment, List<Passed> passed, EventsBefore events) {
-    UUID merchantId = moment.call().merchantId();
-    return periods
-        .insert(
-            tx,
-            merchantId,
-            passed.stream().map(Passed::period).filter(Objects::nonNull).toList(),
-            moment.pricedAt(),
-            events)
-        .compose(
-            behind ->
-                writeAccess(tx, merchantId, passed)
-                    .compose(done -> writeInvoices(tx, merchantId, passed))
-                    .compose(done -> writeUnits(tx, merchantId, passed))
-                    .map(
-                        new Outcome(
-                            passed.stream().map(Passed::after).toList(),
-                            invoices(passed),
-                            behind)));
-  }
-
-  private Future<Void> writeAccess(SqlConnection tx, UUID merchantId, List<Passed> passed) {
-    List<OpenAccess> open = passed.stream().flatMap(each -> each.access().stream()).toList();
-    List<Changed> reopened =
-        passed.stream()
-            .filter(each -> each.period() != null && each.boundary().index() > 0)
-            .map(Boundaries::changed)
-            .toList();
-    List<Changed> ended =
-        passed.stream().filter(each -> each.period() == null).map(Boundaries::changed).toList();
-    return access
-        .open(tx, merchantId, open)
-        .compose(done -> access.invalidateOthers(tx, merchantId, reopened, open))
-        .compose(done -> access.close(tx, merchantId, ended));
-  }
-
-  private static Changed changed(Passed passed) {
-    return new Changed(passed.after().id(), passed.at());
-  }
-
-  private Future<Void> writeInvoices(SqlConnection tx, UUID merchantId, List<Passed> passed) {
-    Predicate<Passed> isResumed = each -> each.boundary().pausedInvoice() != null;
-    List<Passed> made = passed.stream().filter(each -> each.invoice() != null).toList();
-    return invoices
-        .insert(
-            tx, merchantId, made.stream().filter(isResumed.negate()).map(Passed::invoice).toList())
-        .compose(
-            done ->
-                invoices.resume(
-                    tx, merchantId, made.stream().filter(isResumed).map(Passed::invoice).toList()))
-        .compose(
-            done ->
-                finalised.finalised(
-                    tx,
-                    merchantId,
-                    made.stream()
-                        .map(Passed::invoice)
-                        .filter(each -> each.finaliseAt() == null)
-                        .map(FinalInvoice::of)
-                        .toList(),
-                    clock.systemNow()))
-        .compose(done -> rebills.settle(tx, merchantId, settled(passed)))
-        .compose(done -> redraw(tx, merchantId, passed));
-  }
-
-  /** Units that a void invoice gave back are drawn again by the one that bills their usage. */
-  private Future<Void> redraw(SqlConnection tx, UUID merchantId, List<Passed> passed) {
-    Future<Void> redrawn = Future.succeededFuture();
-    for (Passed each : passed) {
-      List<Reversals.Period> periods =
-          each.boundary().rebilled().stream()
-              .filter(rebilled -> rebilled.ofUsage() && isFinal(each))
-              .map(
-                  rebilled ->
-                      new Reversals.Period(
-                          each.after().id().uuid(), rebilled.period().full().index()))
-              .toList();
-      if (!periods.isEmpty()) {
-        UUID cause =
-            each.invoice() == null
-                ? Ids.operation("redraw:" + each.after().id() + ":" + each.boundary().index())
-                : each.invoice().id().uuid();
-        redrawn =
-            redrawn.compose(done -> reversals.redraw(tx, merchantId, periods, cause, each.at()));
-      }
-    }
-    return redrawn;
-  }
-
-  private static boolean isFinal(Passed passed) {
-    return passed.invoice() == null || passed.invoice().finaliseAt() == null;
-  }
-
-  private static List<NewInvoice> invoices(List<Passed> passed) {
-    return passed.stream().map(Passed::invoice).filter(Objects::nonNull).toList();
-  }
-
-  /** What was rebilled is done with once the invoice is final, or when it came to nothing. */
-  private static List<RebillStore.Settled> settled(List<Passed> passed) {
-    List<RebillStore.Settled> settled = new ArrayList<>();
-    for (Passed each : passed) {
-      boolean last = isFinal(each);
-      for (Rebilled rebilled : each.boundary().rebilled()) {
-        settled.add(
-            new RebillStore.Settled(
-                each.after().id(),
-                rebilled.period().full().index(),
-                each.boundary().index(),
-                each.invoice() != null && names(each.invoice(), rebilled),
-                last));
-      }
-    }
-    return settled;
-  }
-
-  private static boolean names(NewInvoice invoice, Rebilled rebilled) {
-    return invoice.lines().stream()
-        .anyMatch(
-            line ->
-                line.kind() == LineKind.ADJUSTMENT
-                    && line.periodIndex() == rebilled.period().full().index());
-  }
-
-  private Future<Void> writeUnits(SqlConnection tx, UUID merchantId, List<Passed> passed) {
-    Future<Void> written = Future.succeededFuture();
-    for (Map.Entry<Instant, List<NewBlock>> dated : blocksByDate(passed).entrySet()) {
-      written =
-          written
-              .compose(done -> credits.allocate(tx, merchantId, dated.getValue(), dated.getKey()))
-              .compose(
-                  done -> rollovers.rollOver(tx, merchantId, dated.getValue(), dated.getKey()));
-    }
-    return written;
-  }
-
-  /** In practice all of one instant, but when a set clock has jumped over several. */
-  private static Map<Instant, List<NewBlock>> blocksByDate(List<Passed> passed) {
-    Map<Instant, List<NewBlock>> byDate = new TreeMap<>();
-    for (Passed each : passed) {
-      if (!each.blocks().isEmpty()) {
-        byDate.computeIfAbsent(each.at(), at -> new ArrayList<>()).addAll(each.blocks());
-      }
-    }
-    return byDate;
   }
 }

@@ -2,13 +2,9 @@ package io.steelyard.subscription;
 
 import io.steelyard.db.Columns;
 import io.steelyard.db.Sql;
-import io.steelyard.domain.BillingCadence;
-import io.steelyard.domain.Currency;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
-import io.steelyard.domain.NetTerms;
 import io.steelyard.domain.Paging;
-import io.steelyard.domain.PaymentGateway;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.domain.WireName;
 import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
@@ -59,22 +55,18 @@ public final class SubscriptionStore {
        WHERE s.merchant_id = $7 AND s.id = t.id
       """;
 
-  public static final String COLUMNS =
-      """
-      id, customer_id, plan_id, status, start_date, end_date, trial_end, billing_cadence, currency,
-      net_terms, payment_gateway, allow_customer_changes, auto_charge_invoice, auto_sync_invoice,
-      auto_send_invoice, is_trial, charge_usage_during_trial, invoice_generation_start_date, due_at,
-      period_index, created_at, updated_at
-      """;
-
   private static final String FIND =
-      "SELECT " + COLUMNS + " FROM subscription WHERE merchant_id = $1 AND id = $2";
+      "SELECT "
+          + SubscriptionRows.COLUMNS
+          + " FROM subscription WHERE merchant_id = $1 AND id = $2";
 
   // NO KEY, since rows that the fold writes meanwhile need this row's key
   private static final String FIND_AND_LOCK = FIND + " FOR NO KEY UPDATE";
 
   private static final String FIND_ALL =
-      "SELECT " + COLUMNS + " FROM subscription WHERE merchant_id = $1 AND id = ANY ($2::uuid[])";
+      "SELECT "
+          + SubscriptionRows.COLUMNS
+          + " FROM subscription WHERE merchant_id = $1 AND id = ANY ($2::uuid[])";
 
   private static final String EXTERNAL_CUSTOMER_ID =
       """
@@ -200,7 +192,8 @@ public final class SubscriptionStore {
             rows ->
                 rows.size() == 0
                     ? Optional.empty()
-                    : Optional.of(subscription(rows.iterator().next(), merchantId)));
+                    : Optional.of(
+                        SubscriptionRows.subscription(rows.iterator().next(), merchantId)));
   }
 
   /** The merchant's id of a subscription's customer. */
@@ -221,7 +214,7 @@ public final class SubscriptionStore {
             rows -> {
               Map<Id, Subscription> found = new HashMap<>();
               for (Row row : rows) {
-                Subscription subscription = subscription(row, merchantId);
+                Subscription subscription = SubscriptionRows.subscription(row, merchantId);
                 found.put(subscription.id(), subscription);
               }
               return found;
@@ -273,7 +266,7 @@ public final class SubscriptionStore {
     String direction = paging.ascending() ? " ASC" : " DESC";
     String sql =
         "SELECT "
-            + COLUMNS
+            + SubscriptionRows.COLUMNS
             + FILTERED
             + " ORDER BY "
             + ORDER_COLUMNS.get(paging.orderBy())
@@ -290,41 +283,9 @@ public final class SubscriptionStore {
         .map(
             rows -> {
               List<SubscriptionView> page = new ArrayList<>(rows.size());
-              rows.forEach(row -> page.add(subscription(row, merchantId).view()));
+              rows.forEach(row -> page.add(SubscriptionRows.subscription(row, merchantId).view()));
               return page;
             });
-  }
-
-  /** A row of {@link #COLUMNS}. */
-  public static Subscription subscription(Row row, UUID merchantId) {
-    SubscriptionView view =
-        new SubscriptionView(
-            Sql.id(row, "id", IdKind.SUBSCRIPTION),
-            Sql.id(row, "customer_id", IdKind.CUSTOMER),
-            Sql.id(row, "plan_id", IdKind.PLAN),
-            new Id(IdKind.MERCHANT, merchantId),
-            WireName.parse(SubscriptionStatus.class, row.getString("status")),
-            Sql.instant(row, "start_date"),
-            Sql.instant(row, "end_date"),
-            WireName.parse(BillingCadence.class, row.getString("billing_cadence")),
-            WireName.parse(Currency.class, row.getString("currency")),
-            WireName.parseNullable(NetTerms.class, row.getString("net_terms")),
-            WireName.parseNullable(PaymentGateway.class, row.getString("payment_gateway")),
-            row.getBoolean("allow_customer_changes"),
-            row.getBoolean("auto_charge_invoice"),
-            row.getBoolean("auto_sync_invoice"),
-            row.getBoolean("auto_send_invoice"),
-            row.getBoolean("is_trial"),
-            row.getBoolean("charge_usage_during_trial"),
-            Sql.instant(row, "created_at"),
-            Sql.instant(row, "updated_at"),
-            null);
-    return new Subscription(
-        view,
-        Sql.instant(row, "trial_end"),
-        Sql.instant(row, "invoice_generation_start_date"),
-        Sql.instant(row, "due_at"),
-        row.getInteger("period_index"));
   }
 
   private static String wire(WireName value) {

@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.steelyard.credit.Reversals;
-import io.steelyard.credit.Reversals.Period;
+import io.steelyard.domain.PeriodKey;
 import io.steelyard.usage.UsageMessages.UsageEvent;
 import io.vertx.sqlclient.Pool;
 import java.time.Instant;
@@ -68,14 +68,15 @@ class ReversalsIT {
     units.inTransaction(
         tx ->
             reversals.release(
-                tx, usage.merchant, List.of(new Period(subscription, 0)), cause, now));
+                tx, usage.merchant, List.of(UnitsFixture.period(subscription, 0)), cause, now));
     units.assertBooksBalance();
   }
 
   private void redraw(UUID cause, Instant now) {
     units.inTransaction(
         tx ->
-            reversals.redraw(tx, usage.merchant, List.of(new Period(subscription, 0)), cause, now));
+            reversals.redraw(
+                tx, usage.merchant, List.of(UnitsFixture.period(subscription, 0)), cause, now));
     units.assertBooksBalance();
   }
 
@@ -268,7 +269,7 @@ class ReversalsIT {
     units.inTransaction(
         tx ->
             reversals.release(
-                tx, other.merchant, List.of(new Period(subscription, 0)), invoice, NOW));
+                tx, other.merchant, List.of(UnitsFixture.period(subscription, 0)), invoice, NOW));
 
     assertThat(units.state()).isEqualTo(before);
   }
@@ -280,7 +281,8 @@ class ReversalsIT {
     UsageEvent march = event(units.customer, "feb", 3, 7);
     usage.count(march);
     require(1, "4");
-    List<Period> periods = List.of(new Period(subscription, 0), new Period(subscription, 1));
+    List<PeriodKey> periods =
+        List.of(UnitsFixture.period(subscription, 0), UnitsFixture.period(subscription, 1));
 
     units.inTransaction(tx -> reversals.release(tx, usage.merchant, periods, invoice, NOW));
     assertThat(units.remaining(block)).isEqualByComparingTo("100");

@@ -14,8 +14,8 @@ import io.steelyard.credit.CreditStore;
 import io.steelyard.credit.CreditStore.NewBlock;
 import io.steelyard.credit.ExpiryStore;
 import io.steelyard.credit.Reversals;
-import io.steelyard.credit.Reversals.Period;
 import io.steelyard.credit.RolloverStore;
+import io.steelyard.domain.PeriodKey;
 import io.vertx.sqlclient.Pool;
 import java.time.Instant;
 import java.util.List;
@@ -176,7 +176,7 @@ class UnitUsageIT {
     use(MARCH, "20");
     assertThat(units.amounts(NOW)).isEqualTo("250 20 230");
 
-    List<Period> february = List.of(new Period(subscription, 0));
+    List<PeriodKey> february = List.of(UnitsFixture.period(subscription, 0));
     units.inTransaction(
         tx -> reversals.release(tx, usage.merchant, february, UUID.randomUUID(), NOW));
     assertThat(units.amounts(NOW)).isEqualTo("300 20 280");
@@ -194,7 +194,7 @@ class UnitUsageIT {
     use(FEBRUARY, "50");
     units.clock(NOW);
     units.allocated(subscription, "100", MARCH, APRIL, null);
-    List<Period> february = List.of(new Period(subscription, 0));
+    List<PeriodKey> february = List.of(UnitsFixture.period(subscription, 0));
 
     units.inTransaction(
         tx -> reversals.release(tx, usage.merchant, february, UUID.randomUUID(), NOW));

@@ -10,6 +10,7 @@ import io.steelyard.credit.UnitUsageStore.UnitUsage;
 import io.steelyard.db.Ids;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
+import io.steelyard.domain.PeriodKey;
 import io.steelyard.domain.TransactionType;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Pool;
@@ -161,5 +162,9 @@ final class UnitsFixture {
                 """))
         .as("prices whose draws say otherwise")
         .isNull();
+  }
+
+  static PeriodKey period(UUID subscription, int index) {
+    return new PeriodKey(new Id(IdKind.SUBSCRIPTION, subscription), index);
   }
 }

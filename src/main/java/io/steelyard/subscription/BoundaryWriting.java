@@ -1,0 +1,154 @@
+package io.steelyard.subscription;
+
+import io.steelyard.credit.CreditStore;
+import io.steelyard.credit.CreditStore.NewBlock;
+import io.steelyard.credit.RolloverStore;
+import io.steelyard.invoice.Corrections;
+import io.steelyard.invoice.Corrections.Correction;
+import io.steelyard.invoice.DraftStore;
+import io.steelyard.invoice.DraftStore.NewInvoice;
+import io.steelyard.invoice.Finalised;
+import io.steelyard.invoice.Finalised.FinalInvoice;
+import io.steelyard.subscription.AccessStore.Changed;
+import io.steelyard.subscription.AccessStore.OpenAccess;
+import io.steelyard.subscription.Boundaries.Outcome;
+import io.steelyard.subscription.BoundaryDrafting.Moment;
+import io.steelyard.subscription.BoundaryDrafting.Passed;
+import io.steelyard.subscription.PeriodStore.EventsBefore;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.SqlConnection;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Predicate;
+
+/** Writes what passed boundaries bring into the database, but for the subscriptions themselves. */
+final class BoundaryWriting {
+  private final PeriodStore periods = new PeriodStore();
+  private final AccessStore access = new AccessStore();
+  private final DraftStore invoices = new DraftStore();
+  private final CreditStore credits = new CreditStore();
+  private final RolloverStore rollovers = new RolloverStore();
+  private final Finalised finalised = new Finalised();
+  private final Corrections corrections = new Corrections();
+
+  /** Writes all of it. */
+  Future<Outcome> write(SqlConnection tx, Moment moment, List<Passed> passed, EventsBefore events) {
+    UUID merchantId = moment.call().merchantId();
+    return periods
+        .insert(
+            tx,
+            merchantId,
+            passed.stream().map(Passed::period).filter(Objects::nonNull).toList(),
+            events)
+        .compose(
+            behind ->
+                writeAccess(tx, merchantId, passed)
+                    .compose(done -> writeInvoices(tx, moment, passed))
+                    .compose(done -> writeUnits(tx, merchantId, passed))
+                    .map(
+                        new Outcome(
+                            passed.stream().map(Passed::after).toList(),
+                            invoices(passed),
+                            behind)));
+  }
+
+  private Future<Void> writeAccess(SqlConnection tx, UUID merchantId, List<Passed> passed) {
+    List<OpenAccess> open = passed.stream().flatMap(each -> each.access().stream()).toList();
+    List<Changed> reopened =
+        passed.stream()
+            .filter(each -> each.period() != null && each.boundary().index() > 0)
+            .map(BoundaryWriting::changed)
+            .toList();
+    List<Changed> ended =
+        passed.stream()
+            .filter(each -> each.period() == null)
+            .map(BoundaryWriting::changed)
+            .toList();
+    return access
+        .open(tx, merchantId, open)
+        .compose(done -> access.invalidateOthers(tx, merchantId, reopened, open))
+        .compose(done -> access.close(tx, merchantId, ended));
+  }
+
+  private static Changed changed(Passed passed) {
+    return new Changed(passed.after().id(), passed.at());
+  }
+
+  /** Writes no more than invoices and what they settle. */
+  Future<Outcome> writeCorrections(SqlConnection tx, Moment moment, List<Passed> corrected) {
+    return writeInvoices(tx, moment, corrected).map(new Outcome(List.of(), invoices(corrected), 0));
+  }
+
+  private Future<Void> writeInvoices(SqlConnection tx, Moment moment, List<Passed> passed) {
+    UUID merchantId = moment.call().merchantId();
+    Predicate<Passed> isResumed = each -> each.boundary().pausedInvoice() != null;
+    List<Passed> made = passed.stream().filter(each -> each.invoice() != null).toList();
+    return invoices
+        .insert(
+            tx, merchantId, made.stream().filter(isResumed.negate()).map(Passed::invoice).toList())
+        .compose(
+            done ->
+                invoices.resume(
+                    tx, merchantId, made.stream().filter(isResumed).map(Passed::invoice).toList()))
+        .compose(
+            done ->
+                finalised.finalised(
+                    tx,
+                    merchantId,
+                    made.stream()
+                        .map(Passed::invoice)
+                        .filter(each -> each.finaliseAt() == null)
+                        .map(FinalInvoice::of)
+                        .toList(),
+                    moment.systemNow()))
+        .compose(
+            done ->
+                corrections.settle(
+                    tx, merchantId, passed.stream().map(BoundaryWriting::correction).toList()));
+  }
+
+  private static Correction correction(Passed passed) {
+    NewInvoice invoice = passed.invoice();
+    return new Correction(
+        passed.after().id(),
+        passed.boundary().index(),
+        invoice == null ? null : invoice.id(),
+        null,
+        passed.boundary().rebilled(),
+        invoice == null ? List.of() : invoice.lines(),
+        invoice == null || invoice.finaliseAt() == null,
+        passed.at());
+  }
+
+  private static List<NewInvoice> invoices(List<Passed> passed) {
+    return passed.stream().map(Passed::invoice).filter(Objects::nonNull).toList();
+  }
+
+  private Future<Void> writeUnits(SqlConnection tx, UUID merchantId, List<Passed> passed) {
+    Future<Void> written = Future.succeededFuture();
+    for (Map.Entry<Instant, List<NewBlock>> dated : blocksByDate(passed).entrySet()) {
+      written =
+          written
+              .compose(done -> credits.allocate(tx, merchantId, dated.getValue(), dated.getKey()))
+              .compose(
+                  done -> rollovers.rollOver(tx, merchantId, dated.getValue(), dated.getKey()));
+    }
+    return written;
+  }
+
+  /** In practice all of one instant, but when a set clock has jumped over several. */
+  private static Map<Instant, List<NewBlock>> blocksByDate(List<Passed> passed) {
+    Map<Instant, List<NewBlock>> byDate = new TreeMap<>();
+    for (Passed each : passed) {
+      if (!each.blocks().isEmpty()) {
+        byDate.computeIfAbsent(each.at(), at -> new ArrayList<>()).addAll(each.blocks());
+      }
+    }
+    return byDate;
+  }
+}
