@@ -21,7 +21,7 @@ UPDATE subscription SET due_at = start_date WHERE status = 'pendingActivation';
 
 DROP INDEX subscription_starting;
 DROP INDEX subscription_ending;
-CREATE INDEX subscription_due ON subscription (merchant_id, due_at)
+CREATE INDEX subscription_due ON subscription (merchant_id, due_at, id)
   WHERE due_at IS NOT NULL AND parked_at IS NULL;
 CREATE INDEX subscription_parked ON subscription (merchant_id, parked_at) WHERE parked_at IS NOT NULL;
 
@@ -60,7 +60,8 @@ ALTER TABLE invoice
   ADD paused_reason text;
 UPDATE invoice SET boundary_at = pending_date;
 ALTER TABLE invoice ALTER boundary_at SET NOT NULL;
-CREATE INDEX invoice_finalise ON invoice (merchant_id, finalise_at) WHERE status = 'pending';
+CREATE INDEX invoice_finalise ON invoice (merchant_id, finalise_at, boundary_index, id)
+  WHERE status = 'pending';
 CREATE INDEX invoice_unpaid ON invoice (merchant_id, due_date) WHERE status = 'issued';
 
 -- kind: advance and arrears of the boundary's own periods, or adjustment of an earlier one.

@@ -51,6 +51,7 @@ final class MerchantRun {
   private final Parking parking;
   private final ExpiryStore expiry = new ExpiryStore();
   private final OverdueStore overdue = new OverdueStore();
+  private final Map<UUID, Future<Long>> running = new HashMap<>();
   private final Map<UUID, Instant> acceptedBefore = new HashMap<>();
   private boolean stopping;
   private final DueJob boundaryJob;
@@ -78,8 +79,24 @@ final class MerchantRun {
     this.correctionJob = new CorrectionJob(due, boundaries);
   }
 
-  /** Works until nothing can be done; how much was. Fails when the call's time is up. */
+  /**
+   * Works until nothing can be done; how much was. Fails when the call's time is up. Of one
+   * merchant an instance does one run after the other, since two would only wait for each other.
+   */
   Future<Long> run(Call call) {
+    UUID merchantId = call.merchantId();
+    Future<Long> before = running.get(merchantId);
+    Future<Long> run =
+        before == null ? start(call) : before.otherwiseEmpty().compose(ended -> start(call));
+    running.put(merchantId, run);
+    return run.onComplete(ended -> running.remove(merchantId, run));
+  }
+
+  boolean isRunning(UUID merchantId) {
+    return running.containsKey(merchantId);
+  }
+
+  private Future<Long> start(Call call) {
     Instant now = clock.systemNow();
     return limited(1, clock.read(pool, call))
         .compose(
@@ -140,29 +157,33 @@ final class MerchantRun {
   private Future<Long> lanes(Attempt attempt) {
     List<Future<Long>> lanes = new ArrayList<>();
     for (int i = 0; i < config.lanes(); i++) {
-      lanes.add(lane(attempt));
+      lanes.add(lane(attempt, i));
     }
     return Future.join(lanes).map(done -> lanes.stream().mapToLong(lane -> lane.result()).sum());
   }
 
-  private Future<Long> lane(Attempt attempt) {
-    return repeat(boundaryJob, attempt, 0)
-        .compose(done -> repeat(finalisationJob, attempt, done))
-        .compose(done -> repeat(correctionJob, attempt, done))
-        .compose(done -> expire(attempt, done))
-        .compose(done -> markOverdue(attempt, done));
+  private Future<Long> lane(Attempt attempt, int number) {
+    Claim claim = new Claim(config.claimMax(), null, number, config.lanes());
+    return repeat(boundaryJob, attempt, claim, 0)
+        .compose(done -> repeat(finalisationJob, attempt, claim, done))
+        .compose(done -> repeat(correctionJob, attempt, claim, done))
+        .compose(done -> number == 0 ? finish(attempt, done) : Future.succeededFuture(done));
   }
 
-  private Future<Long> repeat(DueJob job, Attempt attempt, long before) {
+  private Future<Long> finish(Attempt attempt, long before) {
+    return expire(attempt, before).compose(done -> markOverdue(attempt, done));
+  }
+
+  private Future<Long> repeat(DueJob job, Attempt attempt, Claim claim, long before) {
     if (mustStop(attempt.call())) {
       return stillWorking();
     }
-    return transaction(job, attempt, new Claim(config.claimMax(), null))
+    return transaction(job, attempt, claim)
         .compose(
             work ->
                 work.done() == 0
                     ? Future.succeededFuture(before)
-                    : repeat(job, attempt, before + work.done()));
+                    : repeat(job, attempt, claim, before + work.done()));
   }
 
   private Future<Work> transaction(DueJob job, Attempt attempt, Claim claim) {
@@ -200,15 +221,10 @@ final class MerchantRun {
       return setAside(job, attempt, claimed.getFirst(), error).map(Work.of(1));
     }
     int half = claimed.size() / 2;
-    return transaction(job, attempt, new Claim(half, List.copyOf(claimed.subList(0, half))))
+    return transaction(job, attempt, Claim.of(claimed.subList(0, half)))
         .compose(
             first ->
-                transaction(
-                        job,
-                        attempt,
-                        new Claim(
-                            claimed.size() - half,
-                            List.copyOf(claimed.subList(half, claimed.size()))))
+                transaction(job, attempt, Claim.of(claimed.subList(half, claimed.size())))
                     .map(first::plus));
   }
 

@@ -102,7 +102,13 @@ public final class Pools {
 
   /** For the clockwork, whose statements may take longer, and which waits for the fold. */
   public Pool billing(Vertx vertx, int statementTimeoutMs) {
-    return pool(vertx, "billing", config.billingPoolSize(), background(statementTimeoutMs));
+    // A shorter wait for locks, so that it is told from a statement that is slow.
+    Limits limits = background(statementTimeoutMs);
+    return pool(
+        vertx,
+        "billing",
+        config.billingPoolSize(),
+        new Limits(statementTimeoutMs, Math.max(1, statementTimeoutMs / 2), limits.waitMs()));
   }
 
   private Pool pool(Vertx vertx, String name, int size, int statementTimeoutMs) {
@@ -124,6 +130,9 @@ public final class Pools {
             .addProperty("TimeZone", "UTC")
             .addProperty("statement_timeout", Integer.toString(limits.statementMs()))
             .addProperty("lock_timeout", Integer.toString(limits.lockMs()))
+            // Plans made while tables were empty are kept, those of foreign keys above all, and
+            // would read all of a table that has grown since. No statement wants that.
+            .addProperty("enable_seqscan", "off")
             .addProperty(
                 "idle_in_transaction_session_timeout",
                 Integer.toString(config.idleInTransactionTimeoutMs()));
