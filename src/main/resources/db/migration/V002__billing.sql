@@ -11,12 +11,17 @@ ALTER TABLE subscription
   ADD parked_at     timestamptz,
   ADD parked_reason text;
 
+-- Until now only first periods were opened. Other cadences are looked at at once, for the units that
+-- are allocated within their periods; monthly ones at their period's end.
 UPDATE subscription s
    SET period_index = p.period_index,
-       due_at = CASE WHEN p.period_end < '9999-12-31Z' THEN p.period_end END
-  FROM (SELECT DISTINCT ON (subscription_id) subscription_id, period_index, period_end
+       due_at = CASE WHEN s.status <> 'active' THEN NULL
+                     WHEN s.billing_cadence <> 'monthly'
+                     THEN p.period_start + interval '1 ms'
+                     ELSE p.period_end END
+  FROM (SELECT DISTINCT ON (subscription_id) subscription_id, period_index, period_start, period_end
           FROM subscription_period ORDER BY subscription_id, period_index DESC) p
- WHERE p.subscription_id = s.id AND s.status = 'active';
+ WHERE p.subscription_id = s.id AND s.status IN ('active', 'ended', 'deleted');
 UPDATE subscription SET due_at = start_date WHERE status = 'pendingActivation';
 
 DROP INDEX subscription_starting;
@@ -50,6 +55,13 @@ CREATE TABLE rebill (
   PRIMARY KEY (subscription_id, period_index)
 );
 CREATE INDEX rebill_since ON rebill (merchant_id, since);
+
+-- The usage of subscriptions that have ended before usage was billed.
+INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since)
+SELECT DISTINCT c.merchant_id, c.subscription_id, c.period_index, true, false, s.end_date
+  FROM usage_counter c
+  JOIN subscription s ON s.merchant_id = c.merchant_id AND s.id = c.subscription_id
+ WHERE s.status IN ('ended', 'deleted') AND s.end_date IS NOT NULL;
 
 -- Invoices --------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 
-/** What the passing of time demands, and of whom; nothing of parked subscriptions. */
+/** What the passing of time demands, and of whom. */
 final class DueStore {
   // While an invoice of an ended subscription is on its way, earlier periods are corrected there.
   static final String CORRECTABLE =
@@ -59,7 +59,8 @@ final class DueStore {
        CROSS JOIN LATERAL (
          SELECT least((SELECT min(due_at) FROM subscription
                         WHERE merchant_id = m.id AND parked_at IS NULL AND due_at IS NOT NULL),
-                      (SELECT i.finalise_at FROM invoice i
+                      (SELECT i.finalise_at
+                         FROM invoice i
                          JOIN subscription s
                            ON s.merchant_id = i.merchant_id AND s.id = i.subscription_id
                         WHERE i.merchant_id = m.id AND i.status = 'pending'

@@ -102,7 +102,13 @@ public final class Pools {
 
   /** For the clockwork, whose statements may take longer, and which waits for the fold. */
   public Pool billing(Vertx vertx, int statementTimeoutMs) {
-    return pool(vertx, "billing", config.billingPoolSize(), background(statementTimeoutMs));
+    // A shorter wait for locks, so that it is told from a statement that is slow.
+    Limits limits = background(statementTimeoutMs);
+    return pool(
+        vertx,
+        "billing",
+        config.billingPoolSize(),
+        new Limits(statementTimeoutMs, Math.max(1, statementTimeoutMs / 2), limits.waitMs()));
   }
 
   private Pool pool(Vertx vertx, String name, int size, int statementTimeoutMs) {
