@@ -51,6 +51,8 @@ final class BoundaryWriting {
                 writeAccess(tx, merchantId, passed)
                     .compose(done -> writeInvoices(tx, moment, passed))
                     .compose(done -> writeUnits(tx, merchantId, passed))
+                    // of the units, too, that the boundary itself brings
+                    .compose(done -> settle(tx, merchantId, passed))
                     .map(
                         new Outcome(
                             passed.stream().map(Passed::after).toList(),
@@ -106,11 +108,12 @@ final class BoundaryWriting {
                         .filter(each -> each.finaliseAt() == null)
                         .map(FinalInvoice::of)
                         .toList(),
-                    moment.pricedAt()))
-        .compose(
-            done ->
-                corrections.settle(
-                    tx, merchantId, passed.stream().map(BoundaryWriting::correction).toList()));
+                    moment.pricedAt()));
+  }
+
+  private Future<Void> settle(SqlConnection tx, UUID merchantId, List<Passed> passed) {
+    return corrections.settle(
+        tx, merchantId, passed.stream().map(BoundaryWriting::correction).toList());
   }
 
   private static Correction correction(Passed passed) {
@@ -123,7 +126,7 @@ final class BoundaryWriting {
         passed.boundary().rebilled(),
         invoice == null ? List.of() : invoice.lines(),
         invoice == null || invoice.finaliseAt() == null,
-        passed.at());
+        invoice == null || invoice.issueDate() == null ? passed.at() : invoice.issueDate());
   }
 
   private static List<NewInvoice> invoices(List<Passed> passed) {
