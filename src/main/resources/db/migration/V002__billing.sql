@@ -11,17 +11,22 @@ ALTER TABLE subscription
   ADD parked_at     timestamptz,
   ADD parked_reason text;
 
+-- Until now only first periods were opened. Other cadences are looked at at once, for the units that
+-- are allocated within their periods; monthly ones at their period's end.
 UPDATE subscription s
    SET period_index = p.period_index,
-       due_at = CASE WHEN p.period_end < '9999-12-31Z' THEN p.period_end END
-  FROM (SELECT DISTINCT ON (subscription_id) subscription_id, period_index, period_end
+       due_at = CASE WHEN s.status <> 'active' THEN NULL
+                     WHEN s.billing_cadence <> 'monthly'
+                     THEN p.period_start + interval '1 ms'
+                     ELSE p.period_end END
+  FROM (SELECT DISTINCT ON (subscription_id) subscription_id, period_index, period_start, period_end
           FROM subscription_period ORDER BY subscription_id, period_index DESC) p
- WHERE p.subscription_id = s.id AND s.status = 'active';
+ WHERE p.subscription_id = s.id AND s.status IN ('active', 'ended', 'deleted');
 UPDATE subscription SET due_at = start_date WHERE status = 'pendingActivation';
 
 DROP INDEX subscription_starting;
 DROP INDEX subscription_ending;
-CREATE INDEX subscription_due ON subscription (merchant_id, due_at)
+CREATE INDEX subscription_due ON subscription (merchant_id, due_at, id)
   WHERE due_at IS NOT NULL AND parked_at IS NULL;
 CREATE INDEX subscription_parked ON subscription (merchant_id, parked_at) WHERE parked_at IS NOT NULL;
 
@@ -51,6 +56,13 @@ CREATE TABLE rebill (
 );
 CREATE INDEX rebill_since ON rebill (merchant_id, since);
 
+-- The usage of subscriptions that have ended before usage was billed.
+INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since)
+SELECT DISTINCT c.merchant_id, c.subscription_id, c.period_index, true, false, s.end_date
+  FROM usage_counter c
+  JOIN subscription s ON s.merchant_id = c.merchant_id AND s.id = c.subscription_id
+ WHERE s.status IN ('ended', 'deleted') AND s.end_date IS NOT NULL;
+
 -- Invoices --------------------------------------------------------------------------------------
 
 -- finalise_at: by the merchant's clock; null once it is final. paused_reason: why it is paused.
@@ -60,7 +72,8 @@ ALTER TABLE invoice
   ADD paused_reason text;
 UPDATE invoice SET boundary_at = pending_date;
 ALTER TABLE invoice ALTER boundary_at SET NOT NULL;
-CREATE INDEX invoice_finalise ON invoice (merchant_id, finalise_at) WHERE status = 'pending';
+CREATE INDEX invoice_finalise ON invoice (merchant_id, finalise_at, boundary_index, id)
+  WHERE status = 'pending';
 CREATE INDEX invoice_unpaid ON invoice (merchant_id, due_date) WHERE status = 'issued';
 
 -- kind: advance and arrears of the boundary's own periods, or adjustment of an earlier one.

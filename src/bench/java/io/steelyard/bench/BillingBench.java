@@ -66,8 +66,12 @@ final class BillingBench {
       ServiceProcess.Work before = service.work();
       long startedAt = System.nanoTime();
       try (Memory.Sampler postgres = service.samplePostgres()) {
-        service.setClock(id, PAST_GRACE);
-        double seconds = (System.nanoTime() - startedAt) / 1e9;
+        double seconds;
+        try (Activity activity = new Activity(service.database())) {
+          service.setClock(id, PAST_GRACE);
+          seconds = (System.nanoTime() - startedAt) / 1e9;
+          activity.top().forEach(System.out::println);
+        }
         ServiceProcess.Work work = service.work().since(before);
         runs.add(new Run(subscriptions, seconds, work, service.peakBytes(), postgres.peakBytes()));
       }

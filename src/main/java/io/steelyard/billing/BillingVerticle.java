@@ -123,6 +123,9 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   }
 
   private Future<Void> runInRound(Call.Merchant merchant) {
+    if (runs.isRunning(merchant.id().uuid())) {
+      return Future.succeededFuture(); // somebody who has set the clock waits for it
+    }
     return runs.run(Call.within("billing", merchant, ROUND_MS))
         .onSuccess(count -> failing.succeeded(List.of(merchant.id().uuid())))
         .<Void>mapEmpty()
@@ -173,9 +176,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
         .compose(
             resumed ->
                 switch (resumed) {
-                  case RESUMED ->
-                      runs.runUntilNothingIsDue(call, 0)
-                          .compose(done -> parking.find(pool, call, id));
+                  case RESUMED -> runs.run(call).compose(done -> parking.find(pool, call, id));
                   case NOT_PARKED ->
                       FailureException.failed(
                           new Failure.Conflict(

@@ -87,7 +87,7 @@ final class BoundaryJob implements DueJob {
   public Future<Work> work(SqlConnection tx, Attempt attempt, List<UUID> claimed) {
     UUID merchantId = attempt.call().merchantId();
     return claims
-        .subscriptions(tx, merchantId, claimed)
+        .stillDue(tx, merchantId, claimed, attempt.clock().now())
         .compose(
             subscriptions ->
                 CustomerLocks.lock(tx, customers(subscriptions))

@@ -19,6 +19,7 @@ import java.util.UUID;
  * the fold's rows need these rows' keys.
  */
 final class ClaimStore {
+  // Customers that share a lock fall to the same lane: its slot ends with this byte.
   // A border is passed only when the period before it has been brought up to date, and after the
   // invoices that were to be final before it: what they correct must not be on a later one.
   private static final String DUE_SUBSCRIPTIONS =
@@ -27,6 +28,7 @@ final class ClaimStore {
         FROM subscription s
        WHERE s.merchant_id = $1 AND s.due_at <= $2 AND s.parked_at IS NULL
          AND ($4::uuid[] IS NULL OR s.id = ANY ($4))
+         AND get_byte(uuid_send(s.customer_id), 15) % $6 = $5
          AND NOT EXISTS (
            SELECT FROM subscription_period p
             WHERE p.merchant_id = s.merchant_id AND p.subscription_id = s.id
@@ -38,6 +40,27 @@ final class ClaimStore {
        ORDER BY s.due_at, s.id LIMIT $3
          FOR NO KEY UPDATE OF s SKIP LOCKED
       """;
+
+  // Once more, with the rows locked: of a row that changed after the claim's snapshot was taken,
+  // the
+  // claim has looked at the new version, but at nothing new beside it.
+  private static final String STILL_DUE =
+      "SELECT "
+          + SubscriptionRows.COLUMNS
+          + """
+             FROM subscription s
+            WHERE s.merchant_id = $1 AND s.id = ANY ($2::uuid[]) AND s.due_at <= $3
+              AND s.parked_at IS NULL
+              AND NOT EXISTS (
+                SELECT FROM subscription_period p
+                 WHERE p.merchant_id = s.merchant_id AND p.subscription_id = s.id
+                   AND p.period_index = s.period_index AND p.ready_until < p.period_end)
+              AND NOT EXISTS (
+                SELECT FROM invoice i
+                 WHERE i.merchant_id = s.merchant_id AND i.subscription_id = s.id
+                   AND i.status = 'pending' AND i.finalise_at <= s.due_at)
+            ORDER BY s.due_at, s.id
+            """;
 
   private static final String SUBSCRIPTIONS =
       "SELECT "
@@ -56,6 +79,7 @@ final class ClaimStore {
        WHERE i.merchant_id = $1 AND i.status = 'pending' AND i.finalise_at <= $2
          AND s.parked_at IS NULL
          AND ($4::uuid[] IS NULL OR i.id = ANY ($4))
+         AND get_byte(uuid_send(i.customer_id), 15) % $6 = $5
        ORDER BY i.finalise_at, i.boundary_index, i.id LIMIT $3
          FOR NO KEY UPDATE OF i SKIP LOCKED
       """;
@@ -68,6 +92,7 @@ final class ClaimStore {
          AND s.id IN (SELECT subscription_id FROM rebill WHERE merchant_id = $1 AND since <= $3)
          AND EXISTS (%s)
          AND ($4::uuid[] IS NULL OR s.id = ANY ($4))
+         AND get_byte(uuid_send(s.customer_id), 15) %% $6 = $5
        ORDER BY s.id LIMIT $2
          FOR NO KEY UPDATE OF s SKIP LOCKED
       """
@@ -76,26 +101,43 @@ final class ClaimStore {
   /** Subscriptions of which a period, or units within it, are due; the longest waiting first. */
   Future<List<UUID>> dueSubscriptions(SqlConnection tx, UUID merchantId, Instant now, Claim claim) {
     return tx.preparedQuery(DUE_SUBSCRIPTIONS)
-        .execute(Tuple.of(merchantId, Sql.time(now), claim.max()).addValue(claim.ids()))
+        .execute(
+            Tuple.of(merchantId, Sql.time(now), claim.max())
+                .addValue(claim.ids())
+                .addValue(claim.lane())
+                .addValue(claim.lanes()))
         .map(ClaimStore::ids);
   }
 
-  /** What was claimed, by when it was due. */
+  /** What was claimed and is due indeed, by when. */
+  Future<List<Subscription>> stillDue(
+      SqlConnection tx, UUID merchantId, List<UUID> ids, Instant now) {
+    return tx.preparedQuery(STILL_DUE)
+        .execute(Tuple.of(merchantId).addValue(ids.toArray(UUID[]::new)).addValue(Sql.time(now)))
+        .map(rows -> subscriptions(rows, merchantId));
+  }
+
+  /** What was claimed. */
   Future<List<Subscription>> subscriptions(SqlConnection tx, UUID merchantId, List<UUID> ids) {
     return tx.preparedQuery(SUBSCRIPTIONS)
         .execute(Tuple.of(merchantId).addValue(ids.toArray(UUID[]::new)))
-        .map(
-            rows -> {
-              List<Subscription> claimed = new ArrayList<>(rows.size());
-              rows.forEach(row -> claimed.add(SubscriptionRows.subscription(row, merchantId)));
-              return claimed;
-            });
+        .map(rows -> subscriptions(rows, merchantId));
+  }
+
+  private static List<Subscription> subscriptions(RowSet<Row> rows, UUID merchantId) {
+    List<Subscription> claimed = new ArrayList<>(rows.size());
+    rows.forEach(row -> claimed.add(SubscriptionRows.subscription(row, merchantId)));
+    return claimed;
   }
 
   /** Pending invoices whose grace is over, in the order of their boundaries. */
   Future<List<UUID>> dueInvoices(SqlConnection tx, UUID merchantId, Instant now, Claim claim) {
     return tx.preparedQuery(DUE_INVOICES)
-        .execute(Tuple.of(merchantId, Sql.time(now), claim.max()).addValue(claim.ids()))
+        .execute(
+            Tuple.of(merchantId, Sql.time(now), claim.max())
+                .addValue(claim.ids())
+                .addValue(claim.lane())
+                .addValue(claim.lanes()))
         .map(ClaimStore::ids);
   }
 
@@ -106,7 +148,11 @@ final class ClaimStore {
    */
   Future<List<UUID>> correctable(SqlConnection tx, UUID merchantId, Instant since, Claim claim) {
     return tx.preparedQuery(CORRECTABLE_SUBSCRIPTIONS)
-        .execute(Tuple.of(merchantId, claim.max(), Sql.time(since)).addValue(claim.ids()))
+        .execute(
+            Tuple.of(merchantId, claim.max(), Sql.time(since))
+                .addValue(claim.ids())
+                .addValue(claim.lane())
+                .addValue(claim.lanes()))
         .map(ClaimStore::ids);
   }
 

@@ -12,8 +12,16 @@ interface DueJob {
    *
    * @param max how much at most
    * @param only of these; null for any
+   * @param lane from 0: of the customers whose ids fall to this lane, so that lanes of one instance
+   *     do not wait for each other's customers
+   * @param lanes how many there are
    */
-  record Claim(int max, List<UUID> only) {
+  record Claim(int max, List<UUID> only, int lane, int lanes) {
+    /** These alone, whosever they are. */
+    static Claim of(List<UUID> ids) {
+      return new Claim(ids.size(), List.copyOf(ids), 0, 1);
+    }
+
     UUID[] ids() {
       return only == null ? null : only.toArray(UUID[]::new);
     }

@@ -26,15 +26,18 @@ final class DueStore {
          AND NOT EXISTS (
            SELECT FROM invoice i
             WHERE i.merchant_id = r.merchant_id AND i.subscription_id = r.subscription_id
-              AND i.boundary_index > r.period_index AND i.status IN ('pending', 'paused'))
+              AND i.boundary_index > r.period_index AND i.status IN ('pending', 'paused') AND i.issue_date IS NULL)
       """;
 
   private static final String ANY_DUE =
       """
       SELECT EXISTS (SELECT FROM subscription
                       WHERE merchant_id = $1 AND due_at <= $2 AND parked_at IS NULL)
-          OR EXISTS (SELECT FROM invoice
-                      WHERE merchant_id = $1 AND status = 'pending' AND finalise_at <= $2)
+          OR EXISTS (SELECT FROM invoice i
+                       JOIN subscription s
+                         ON s.merchant_id = i.merchant_id AND s.id = i.subscription_id
+                      WHERE i.merchant_id = $1 AND i.status = 'pending' AND i.finalise_at <= $2
+                        AND s.parked_at IS NULL)
           OR EXISTS (SELECT FROM invoice
                       WHERE merchant_id = $1 AND status = 'issued' AND due_date < $2)
           OR EXISTS (SELECT FROM allocation_block
@@ -56,18 +59,30 @@ final class DueStore {
        CROSS JOIN LATERAL (
          SELECT least((SELECT min(due_at) FROM subscription
                         WHERE merchant_id = m.id AND parked_at IS NULL AND due_at IS NOT NULL),
-                      (SELECT min(finalise_at) FROM invoice
-                        WHERE merchant_id = m.id AND status = 'pending'),
+                      (SELECT i.finalise_at
+                         FROM invoice i
+                         JOIN subscription s
+                           ON s.merchant_id = i.merchant_id AND s.id = i.subscription_id
+                        WHERE i.merchant_id = m.id AND i.status = 'pending'
+                          AND s.parked_at IS NULL
+                        ORDER BY i.finalise_at LIMIT 1),
                       (SELECT min(due_date) FROM invoice
                         WHERE merchant_id = m.id AND status = 'issued') + interval '1 ms',
                       (SELECT min(expires_at) FROM allocation_block
                         WHERE merchant_id = m.id AND remaining > 0 AND expires_at IS NOT NULL)
                         + $4 * interval '1 ms',
-                      (SELECT min(r.since) FROM rebill r
+                      (SELECT r.since
+                         FROM rebill r
                          JOIN subscription s
                            ON s.merchant_id = r.merchant_id AND s.id = r.subscription_id
                         WHERE r.merchant_id = m.id AND s.status IN ('ended', 'deleted')
-                          AND s.parked_at IS NULL)
+                          AND s.parked_at IS NULL
+                          AND NOT EXISTS (
+                            SELECT FROM invoice i
+                             WHERE i.merchant_id = r.merchant_id
+                               AND i.subscription_id = r.subscription_id
+                               AND i.status IN ('pending', 'paused') AND i.issue_date IS NULL)
+                        ORDER BY r.since LIMIT 1)
                         + $4 * interval '1 ms') AS since) due
        WHERE due.since <= coalesce(m.clock_now, $1) AND m.id <> ALL ($3::uuid[])
        ORDER BY coalesce(m.clock_now, $1) - due.since DESC, m.id

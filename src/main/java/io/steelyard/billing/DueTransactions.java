@@ -12,6 +12,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.Pool;
+import io.vertx.sqlclient.SqlConnection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -48,12 +49,8 @@ final class DueTransactions {
     this.parking = new Parking(clock);
   }
 
-  /** Claims up to {@code max} pieces of work, and does or sets aside each. */
-  Future<Work> run(DueJob job, Attempt attempt, int max) {
-    return claimed(job, attempt, new Claim(max, null));
-  }
-
-  private Future<Work> claimed(DueJob job, Attempt attempt, Claim claim) {
+  /** Claims work, and does or sets aside each piece of it. */
+  Future<Work> run(DueJob job, Attempt attempt, Claim claim) {
     List<UUID> claimed = new ArrayList<>();
     Future<Work> transaction =
         pool.withTransaction(
@@ -85,32 +82,54 @@ final class DueTransactions {
   /** One of them cannot be done: finds which, and does the others. */
   private Future<Work> isolate(DueJob job, Attempt attempt, List<UUID> claimed, Throwable error) {
     if (claimed.size() == 1) {
-      return setAside(job, attempt, claimed.getFirst(), error).map(Work.of(1));
+      return again(job, attempt, claimed.getFirst());
     }
     int half = claimed.size() / 2;
-    return claimed(job, attempt, new Claim(half, List.copyOf(claimed.subList(0, half))))
+    return run(job, attempt, Claim.of(claimed.subList(0, half)))
         .compose(
             first ->
-                claimed(
-                        job,
-                        attempt,
-                        new Claim(
-                            claimed.size() - half,
-                            List.copyOf(claimed.subList(half, claimed.size()))))
+                run(job, attempt, Claim.of(claimed.subList(half, claimed.size())))
                     .map(first::plus));
+  }
+
+  /** A second failure in a row is its own. */
+  private Future<Work> again(DueJob job, Attempt attempt, UUID id) {
+    Claim claim = Claim.of(List.of(id));
+    return limited(
+            SLOW_STATEMENTS_MAX,
+            pool.withTransaction(
+                tx ->
+                    job.claim(tx, attempt, claim)
+                        .compose(
+                            ids ->
+                                ids.isEmpty()
+                                    ? Future.succeededFuture(Work.NONE)
+                                    : job.work(tx, attempt, ids))))
+        .onSuccess(this::committed)
+        .recover(
+            error ->
+                isOfTheMoment(error) || isSlow(error)
+                    ? Future.failedFuture(error)
+                    : setAside(job, attempt, id, error).map(Work.of(1)));
   }
 
   private Future<Void> setAside(DueJob job, Attempt attempt, UUID id, Throwable error) {
     String reason = error.getClass().getSimpleName() + ": " + error.getMessage();
-    Future<Void> parked =
+    Future<Boolean> parked =
         pool.withTransaction(
             tx ->
-                job.isOfInvoices()
-                    ? parking.pause(tx, attempt.call(), attempt.clock(), id, reason)
-                    : parking.park(tx, attempt.call(), attempt.clock(), id, reason));
+                job.claim(tx, attempt, Claim.of(List.of(id)))
+                    .compose(
+                        ids ->
+                            ids.isEmpty() // another has done it meanwhile
+                                ? Future.succeededFuture(false)
+                                : park(tx, job, attempt, id, reason).map(true)));
     return limited(SLOW_STATEMENTS_MAX, parked)
         .onSuccess(
             done -> {
+              if (!done) {
+                return;
+              }
               metrics.parked();
               LOG.error(
                   "{}: an invoice cannot be made; the subscription is parked. The fault is at {} {}",
@@ -118,7 +137,14 @@ final class DueTransactions {
                   job.isOfInvoices() ? "invoice" : "subscription",
                   id,
                   error);
-            });
+            })
+        .mapEmpty();
+  }
+
+  private Future<Void> park(SqlConnection tx, DueJob job, Attempt attempt, UUID id, String reason) {
+    return job.isOfInvoices()
+        ? parking.pause(tx, attempt.call(), attempt.clock(), id, reason)
+        : parking.park(tx, attempt.call(), attempt.clock(), id, reason);
   }
 
   /** Ends the wait for a database that has fallen silent; its answer, if any, comes to nobody. */
@@ -127,12 +153,16 @@ final class DueTransactions {
         pools.patienceMs(slowStatements, config.statementTimeoutMs()), TimeUnit.MILLISECONDS);
   }
 
-  /** Not a fault of what was claimed; a statement that takes too long is one. */
+  /** Not a fault of what was claimed; a statement that takes too long may be one of its size. */
   private static boolean isOfTheMoment(Throwable error) {
-    if (error instanceof PgException pg && QUERY_CANCELED.equals(pg.getSqlState())) {
+    if (isSlow(error)) {
       return false;
     }
     Failure failure = SqlFailures.of(error);
     return failure instanceof Failure.Unavailable || failure instanceof Failure.Overloaded;
+  }
+
+  private static boolean isSlow(Throwable error) {
+    return error instanceof PgException pg && QUERY_CANCELED.equals(pg.getSqlState());
   }
 }

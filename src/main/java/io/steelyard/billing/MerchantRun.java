@@ -1,5 +1,6 @@
 package io.steelyard.billing;
 
+import io.steelyard.billing.DueJob.Claim;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
@@ -35,6 +36,7 @@ final class MerchantRun {
   private final DueTransactions transactions;
   private final ExpiryStore expiry = new ExpiryStore();
   private final OverdueStore overdue = new OverdueStore();
+  private final Map<UUID, Future<Long>> running = new HashMap<>();
   private final Map<UUID, Instant> acceptedBefore = new HashMap<>();
   private boolean stopping;
   private final DueJob boundaryJob;
@@ -61,8 +63,24 @@ final class MerchantRun {
     this.correctionJob = new CorrectionJob(due, boundaries);
   }
 
-  /** Works until nothing can be done; how much was. Fails when the call's time is up. */
+  /**
+   * Works until nothing can be done; how much was. Fails when the call's time is up. Of one
+   * merchant an instance does one run after the other, since two would only wait for each other.
+   */
   Future<Long> run(Call call) {
+    UUID merchantId = call.merchantId();
+    Future<Long> before = running.get(merchantId);
+    Future<Long> run =
+        before == null ? start(call) : before.otherwiseEmpty().compose(ended -> start(call));
+    running.put(merchantId, run);
+    return run.onComplete(ended -> running.remove(merchantId, run));
+  }
+
+  boolean isRunning(UUID merchantId) {
+    return running.containsKey(merchantId);
+  }
+
+  private Future<Long> start(Call call) {
     Instant now = clock.systemNow();
     return transactions
         .limited(1, clock.read(pool, call))
@@ -126,30 +144,34 @@ final class MerchantRun {
   private Future<Long> lanes(Attempt attempt) {
     List<Future<Long>> lanes = new ArrayList<>();
     for (int i = 0; i < config.lanes(); i++) {
-      lanes.add(lane(attempt));
+      lanes.add(lane(attempt, i));
     }
     return Future.join(lanes).map(done -> lanes.stream().mapToLong(lane -> lane.result()).sum());
   }
 
-  private Future<Long> lane(Attempt attempt) {
-    return repeat(boundaryJob, attempt, 0)
-        .compose(done -> repeat(finalisationJob, attempt, done))
-        .compose(done -> repeat(correctionJob, attempt, done))
-        .compose(done -> expire(attempt, done))
-        .compose(done -> markOverdue(attempt, done));
+  private Future<Long> lane(Attempt attempt, int number) {
+    Claim claim = new Claim(config.claimMax(), null, number, config.lanes());
+    return repeat(boundaryJob, attempt, claim, 0)
+        .compose(done -> repeat(finalisationJob, attempt, claim, done))
+        .compose(done -> repeat(correctionJob, attempt, claim, done))
+        .compose(done -> number == 0 ? finish(attempt, done) : Future.succeededFuture(done));
   }
 
-  private Future<Long> repeat(DueJob job, Attempt attempt, long before) {
+  private Future<Long> finish(Attempt attempt, long before) {
+    return expire(attempt, before).compose(done -> markOverdue(attempt, done));
+  }
+
+  private Future<Long> repeat(DueJob job, Attempt attempt, Claim claim, long before) {
     if (mustStop(attempt.call())) {
       return stillWorking();
     }
     return transactions
-        .run(job, attempt, config.claimMax())
+        .run(job, attempt, claim)
         .compose(
             work ->
                 work.done() == 0
                     ? Future.succeededFuture(before)
-                    : repeat(job, attempt, before + work.done()));
+                    : repeat(job, attempt, claim, before + work.done()));
   }
 
   /** Late events that still wait to be counted may draw from what has ended. */

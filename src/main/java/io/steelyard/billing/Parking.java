@@ -16,6 +16,7 @@ import io.steelyard.invoice.TransitionStore;
 import io.steelyard.invoice.TransitionStore.Cause;
 import io.steelyard.invoice.TransitionStore.InvoiceChange;
 import io.steelyard.merchant.MerchantClock;
+import io.steelyard.subscription.PeriodStore;
 import io.steelyard.subscription.Subscription;
 import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
 import io.steelyard.subscription.SubscriptionStore;
@@ -28,6 +29,7 @@ import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 /**
@@ -75,6 +77,7 @@ final class Parking {
   }
 
   private final SubscriptionStore subscriptions = new SubscriptionStore();
+  private final PeriodStore periods = new PeriodStore();
   private final DraftStore drafts = new DraftStore();
   private final TransitionStore transitions = new TransitionStore();
   private final MerchantClock clock;
@@ -94,18 +97,38 @@ final class Parking {
             found -> {
               Subscription subscription = found.values().iterator().next();
               return mark(tx, merchantId, subscriptionId, clock.now(), reason)
+                  .compose(done -> isAtFreeBoundary(tx, merchantId, subscription))
                   .compose(
-                      done ->
-                          drafts.idsAt(tx, merchantId, List.of(subscription.nextPeriod()), null))
-                  .compose(
-                      there ->
-                          there.isEmpty()
+                      free ->
+                          free
                               ? drafts.insert(
                                   tx,
                                   merchantId,
                                   List.of(paused(subscription, clock.now(), reason)))
                               : Future.succeededFuture());
             });
+  }
+
+  /** Whether it is an invoice that cannot be made, of which there is nothing yet. */
+  private Future<Boolean> isAtFreeBoundary(
+      SqlConnection tx, UUID merchantId, Subscription subscription) {
+    if (subscription.dueAt() == null) {
+      return Future.succeededFuture(false); // it has ended
+    }
+    Map<Id, Integer> open =
+        subscription.periodIndex() == null
+            ? Map.of()
+            : Map.of(subscription.id(), subscription.periodIndex());
+    return periods
+        .find(tx, merchantId, open)
+        .map(found -> found.get(subscription.id()))
+        .compose(
+            period ->
+                period != null && subscription.dueAt().isBefore(period.period().end())
+                    ? Future.succeededFuture(false) // it is at units within a period
+                    : drafts
+                        .idsAt(tx, merchantId, List.of(subscription.nextPeriod()), null)
+                        .map(Map::isEmpty));
   }
 
   private static Future<Void> mark(

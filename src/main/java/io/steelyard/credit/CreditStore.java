@@ -53,8 +53,13 @@ public final class CreditStore {
 
   private static final String CLIP =
       """
-      UPDATE allocation_block SET expires_at = $3
-       WHERE merchant_id = $1 AND subscription_id = $2 AND expires_at > $3 AND effective_at < $3
+      WITH clipped AS MATERIALIZED (
+        SELECT id FROM allocation_block
+         WHERE merchant_id = $1 AND subscription_id = $2 AND expires_at > $3 AND effective_at < $3
+         ORDER BY id FOR NO KEY UPDATE
+      )
+      UPDATE allocation_block b SET expires_at = $3
+        FROM clipped c WHERE b.merchant_id = $1 AND b.id = c.id
       """;
 
   private static final String CLIPPED_AT =

@@ -40,15 +40,39 @@ public final class Pools {
    * connection stays taken until TCP notices that the other side is gone; the pool drops it then.
    */
   public long patienceMs(int statements) {
-    return patienceMs(statements, config.statementTimeoutMs());
+    return patienceMs(statements, usual(config.statementTimeoutMs()));
   }
 
-  /** As {@link #patienceMs(int)}, for statements with a limit of their own. */
+  /** As {@link #patienceMs(int)}, for the clockwork's and the fold's statements. */
   public long patienceMs(int statements, int statementTimeoutMs) {
-    return (long) config.poolWaitMs()
+    return patienceMs(statements, background(statementTimeoutMs));
+  }
+
+  private long patienceMs(int statements, Limits limits) {
+    return (long) limits.waitMs()
         + config.connectTimeoutMs()
-        + (long) statements * statementTimeoutMs
+        + (long) statements * limits.statementMs()
         + MARGIN_MS;
+  }
+
+  /**
+   * @param statementMs of one statement
+   * @param lockMs of the wait for a lock
+   * @param waitMs of the wait for a connection
+   */
+  private record Limits(int statementMs, int lockMs, int waitMs) {}
+
+  private Limits usual(int statementTimeoutMs) {
+    return new Limits(statementTimeoutMs, config.lockTimeoutMs(), config.poolWaitMs());
+  }
+
+  /**
+   * Nobody is kept waiting by it, and its connections may be fewer than those who want one: they
+   * have their turn after whole transactions.
+   */
+  private Limits background(int statementTimeoutMs) {
+    return new Limits(
+        statementTimeoutMs, statementTimeoutMs, Math.max(config.poolWaitMs(), statementTimeoutMs));
   }
 
   /** For the requests of the external and the operator API. */
@@ -68,8 +92,7 @@ public final class Pools {
 
   /** For the fold, whose statements may take longer, and which may wait for another fold. */
   public Pool aggregation(Vertx vertx, int statementTimeoutMs) {
-    return pool(
-        vertx, "aggregation", config.aggregationPoolSize(), statementTimeoutMs, statementTimeoutMs);
+    return pool(vertx, "aggregation", config.aggregationPoolSize(), background(statementTimeoutMs));
   }
 
   /** For integrity checks, whose statements may take as long as a check may. */
@@ -79,14 +102,20 @@ public final class Pools {
 
   /** For the clockwork, whose statements may take longer, and which waits for the fold. */
   public Pool billing(Vertx vertx, int statementTimeoutMs) {
-    return pool(vertx, "billing", config.billingPoolSize(), statementTimeoutMs, statementTimeoutMs);
+    // A shorter wait for locks, so that it is told from a statement that is slow.
+    Limits limits = background(statementTimeoutMs);
+    return pool(
+        vertx,
+        "billing",
+        config.billingPoolSize(),
+        new Limits(statementTimeoutMs, Math.max(1, statementTimeoutMs / 2), limits.waitMs()));
   }
 
   private Pool pool(Vertx vertx, String name, int size, int statementTimeoutMs) {
-    return pool(vertx, name, size, statementTimeoutMs, config.lockTimeoutMs());
+    return pool(vertx, name, size, usual(statementTimeoutMs));
   }
 
-  private Pool pool(Vertx vertx, String name, int size, int statementTimeoutMs, int lockTimeoutMs) {
+  private Pool pool(Vertx vertx, String name, int size, Limits limits) {
     PgConnectOptions connect =
         new PgConnectOptions()
             .setHost(endpoint.host())
@@ -99,8 +128,11 @@ public final class Pools {
             .setPreparedStatementCacheSqlFilter(sql -> true)
             .addProperty("application_name", "steelyard-" + name)
             .addProperty("TimeZone", "UTC")
-            .addProperty("statement_timeout", Integer.toString(statementTimeoutMs))
-            .addProperty("lock_timeout", Integer.toString(lockTimeoutMs))
+            .addProperty("statement_timeout", Integer.toString(limits.statementMs()))
+            .addProperty("lock_timeout", Integer.toString(limits.lockMs()))
+            // Plans made while tables were empty are kept, those of foreign keys above all, and
+            // would read all of a table that has grown since. No statement wants that.
+            .addProperty("enable_seqscan", "off")
             .addProperty(
                 "idle_in_transaction_session_timeout",
                 Integer.toString(config.idleInTransactionTimeoutMs()));
@@ -110,7 +142,7 @@ public final class Pools {
             .setShared(true)
             .setMaxSize(size)
             .setMaxWaitQueueSize(config.poolWaitQueueMax())
-            .setConnectionTimeout(config.poolWaitMs())
+            .setConnectionTimeout(limits.waitMs())
             .setConnectionTimeoutUnit(TimeUnit.MILLISECONDS)
             .setIdleTimeout(IDLE_S)
             .setIdleTimeoutUnit(TimeUnit.SECONDS)
@@ -118,7 +150,7 @@ public final class Pools {
             .setMaxLifetimeUnit(TimeUnit.SECONDS);
     // The server's limits are worth nothing once its answer is lost on the way: a connection on
     // which nothing was heard for longer is dead, or has nothing to do and is as well closed.
-    int silenceMs = statementTimeoutMs + ANSWER_MARGIN_MS;
+    int silenceMs = limits.statementMs() + ANSWER_MARGIN_MS;
     return PgBuilder.pool()
         .with(pool)
         .with(

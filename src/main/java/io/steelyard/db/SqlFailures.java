@@ -45,7 +45,8 @@ public final class SqlFailures {
     return error instanceof ClosedConnectionException
         || (error instanceof VertxException && message.contains("onnection"))
         || message.contains("Pool closed")
-        || message.contains("Timeout waiting for connection");
+        || message.contains("Timeout waiting for connection")
+        || message.equals("Timeout"); // the pool says only that when a transaction waits in vain
   }
 
   private static Failure ofState(PgException error) {

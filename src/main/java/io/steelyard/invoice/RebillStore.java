@@ -33,12 +33,13 @@ public final class RebillStore {
          AND NOT EXISTS (
            SELECT FROM invoice i
             WHERE i.merchant_id = $1 AND i.subscription_id = r.subscription_id
-              AND i.boundary_index = r.period_index + 1 AND i.status IN ('pending', 'paused')
+              AND i.boundary_index = r.period_index + 1 AND i.status IN ('pending', 'paused') AND i.issue_date IS NULL
               AND i.id <> ALL ($3::uuid[]))
        ORDER BY r.subscription_id, r.period_index
       """;
 
-  // What a void invoice billed for usage is free again; its fixed prices stay as they are.
+  // What a void invoice billed for usage is free again; its fixed prices stay as they are. What an
+  // invoice corrects is billed once that is final: until then another may do it.
   private static final String BILLED =
       """
       SELECT i.subscription_id, l.period_index, l.price_id, sum(l.amount) AS amount
@@ -48,7 +49,8 @@ public final class RebillStore {
         JOIN invoice_line_item l ON l.merchant_id = $1 AND l.invoice_id = i.id
          AND l.period_index = t.period_index
         JOIN price p ON p.merchant_id = $1 AND p.id = l.price_id
-       WHERE i.status <> 'void' OR p.billing_mode = 'advance'
+       WHERE (i.status <> 'void' OR p.billing_mode = 'advance')
+         AND (l.kind <> 'adjustment' OR i.issue_date IS NOT NULL)
        GROUP BY i.subscription_id, l.period_index, l.price_id
       """;
 

@@ -94,7 +94,7 @@ public final class Boundaries {
   }
 
   private static Boundary first(Subscription subscription, Moment moment) {
-    return Boundary.first(subscription, subscription.schedule(moment.zone()).period(0));
+    return Boundary.first(subscription, subscription.schedule(moment.zone()).period(0), null);
   }
 
   /** Takes stored subscriptions, whose rows the caller has locked, over one boundary each. */
@@ -128,7 +128,7 @@ public final class Boundaries {
                         status(each.after()),
                         each.at()))
             .toList();
-    Cause cause = new Cause(Actor.BILLING, "its time has come", null, moment.pricedAt());
+    Cause cause = new Cause(Actor.BILLING, "its time has come", null, moment.systemNow());
     return transitions.recordSubscriptions(tx, moment.call().merchantId(), changes, cause);
   }
 

@@ -32,7 +32,8 @@ public record Boundary(
   }
 
   /** The start of a subscription's first period. */
-  public static Boundary first(Subscription subscription, BillingPeriod opened) {
-    return new Boundary(subscription, 0, opened.start(), opened, null, List.of(), null, null);
+  public static Boundary first(Subscription subscription, BillingPeriod opened, Id pausedInvoice) {
+    return new Boundary(
+        subscription, 0, opened.start(), opened, null, List.of(), null, pausedInvoice);
   }
 }

@@ -35,11 +35,22 @@ final class BoundaryDrafting {
   /**
    * When boundaries are passed.
    *
-   * @param pricedAt the system's time, which decides the prices in force: versions of a price
-   *     follow each other by it, also while a test merchant's clock stands still
    * @param graceMs how long a closed period with usage waits for late events
    */
-  record Moment(Call call, MerchantClock.Reading clock, Instant pricedAt, long graceMs) {
+  record Moment(Call call, MerchantClock.Reading clock, Instant systemNow, long graceMs) {
+    /**
+     * The system's time that decides the prices in force: that of the boundary, also when it is
+     * passed later. Versions of a price follow each other by it also while a test merchant's clock
+     * stands still, whose boundaries have no other time of the system's than now.
+     */
+    Instant pricedAt(Boundary boundary) {
+      Instant created = boundary.subscription().view().createdAt();
+      if (clock.frozen()) {
+        return systemNow;
+      }
+      return boundary.at().isBefore(created) ? created : boundary.at();
+    }
+
     ZoneId zone() {
       return call.merchant().zone();
     }
@@ -88,15 +99,16 @@ final class BoundaryDrafting {
     }
     BillingPeriod clipped = clipped(boundary);
     Subscription active = active(boundary, at);
-    Allocations allocations = new Allocations(active, plan, moment.pricedAt(), moment.zone());
+    Allocations allocations =
+        new Allocations(active, plan, moment.pricedAt(boundary), moment.zone());
     return new Passed(
         boundary,
         active.at(boundary.index(), allocations.nextDue(boundary.at(), clipped)),
         at,
-        new NewPeriod(active, clipped),
+        new NewPeriod(active, clipped, moment.pricedAt(boundary)),
         invoice,
         allocations.blocks(boundary.at(), boundary.index(), invoice == null ? null : invoice.id()),
-        access(active, plan, at));
+        access(active, plan, moment.pricedAt(boundary), at));
   }
 
   /** Only an invoice, and only when there is something on it. */
@@ -119,9 +131,10 @@ final class BoundaryDrafting {
     return trialIsOver ? subscription.afterTrial(at) : subscription;
   }
 
-  private List<OpenAccess> access(Subscription subscription, PlanTerms plan, Instant at) {
+  private static List<OpenAccess> access(
+      Subscription subscription, PlanTerms plan, Instant pricedAt, Instant at) {
     Map<Id, List<PriceTerms>> byBillable =
-        plan.pricesFor(subscription.view().billingCadence(), moment.pricedAt()).stream()
+        plan.pricesFor(subscription.view().billingCadence(), pricedAt).stream()
             .filter(price -> price.billableId() != null)
             .collect(
                 Collectors.groupingBy(
@@ -201,7 +214,7 @@ final class BoundaryDrafting {
     Opened opened =
         boundary.opened() == null
             ? null
-            : new Opened(boundary.opened(), clipped(boundary), moment.pricedAt());
+            : new Opened(boundary.opened(), clipped(boundary), moment.pricedAt(boundary));
     return new InvoiceBasis(
         plan,
         subscription.view().billingCadence(),

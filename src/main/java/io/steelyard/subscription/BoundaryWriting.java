@@ -44,7 +44,6 @@ final class BoundaryWriting {
             tx,
             merchantId,
             passed.stream().map(Passed::period).filter(Objects::nonNull).toList(),
-            moment.pricedAt(),
             events)
         .compose(
             behind ->
@@ -84,7 +83,9 @@ final class BoundaryWriting {
 
   /** Writes no more than invoices and what they settle. */
   Future<Outcome> writeCorrections(SqlConnection tx, Moment moment, List<Passed> corrected) {
-    return writeInvoices(tx, moment, corrected).map(new Outcome(List.of(), invoices(corrected), 0));
+    return writeInvoices(tx, moment, corrected)
+        .compose(done -> settle(tx, moment.call().merchantId(), corrected))
+        .map(new Outcome(List.of(), invoices(corrected), 0));
   }
 
   private Future<Void> writeInvoices(SqlConnection tx, Moment moment, List<Passed> passed) {
@@ -108,7 +109,7 @@ final class BoundaryWriting {
                         .filter(each -> each.finaliseAt() == null)
                         .map(FinalInvoice::of)
                         .toList(),
-                    moment.pricedAt()));
+                    moment.systemNow()));
   }
 
   private Future<Void> settle(SqlConnection tx, UUID merchantId, List<Passed> passed) {

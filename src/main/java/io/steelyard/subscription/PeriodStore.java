@@ -25,17 +25,17 @@ public final class PeriodStore {
       """
       INSERT INTO subscription_period (merchant_id, subscription_id, period_index, customer_id,
           plan_id, period_start, period_end, is_trial, opened_at, ready_until)
-      SELECT $8, t.subscription_id, t.period_index, t.customer_id, t.plan_id, t.period_start,
-             t.period_end, t.is_trial, $9,
-             CASE WHEN $10 = 'unknown' OR $10 = 'locked' AND EXISTS (
+      SELECT $10, t.subscription_id, t.period_index, t.customer_id, t.plan_id, t.period_start,
+             t.period_end, t.is_trial, t.opened_at,
+             CASE WHEN $9 = 'unknown' OR $9 = 'locked' AND EXISTS (
                          SELECT FROM event e
-                          WHERE e.merchant_id = $8 AND e.customer_id = t.customer_id
+                          WHERE e.merchant_id = $10 AND e.customer_id = t.customer_id
                             AND e.generated_at >= t.period_start AND e.generated_at < t.period_end)
                   THEN t.period_start ELSE t.period_end END
         FROM unnest($1::uuid[], $2::int[], $3::uuid[], $4::uuid[], $5::timestamptz[],
-                    $6::timestamptz[], $7::boolean[])
+                    $6::timestamptz[], $7::boolean[], $8::timestamptz[])
           AS t(subscription_id, period_index, customer_id, plan_id, period_start, period_end,
-               is_trial)
+               is_trial, opened_at)
       RETURNING ready_until < period_end AS behind
       """;
 
@@ -85,21 +85,20 @@ public final class PeriodStore {
     UNKNOWN
   }
 
-  /** A period to be opened. */
-  public record NewPeriod(Subscription subscription, BillingPeriod period) {}
+  /**
+   * A period to be opened.
+   *
+   * @param openedAt by the system's time: the prices active then rate it
+   */
+  public record NewPeriod(Subscription subscription, BillingPeriod period, Instant openedAt) {}
 
   /**
    * Opens periods.
    *
-   * @param openedAt by the system's time: the prices active then rate them
    * @return how many of them a backfill must bring up to date
    */
   public Future<Integer> insert(
-      SqlClient transaction,
-      UUID merchantId,
-      List<NewPeriod> periods,
-      Instant openedAt,
-      EventsBefore events) {
+      SqlClient transaction, UUID merchantId, List<NewPeriod> periods, EventsBefore events) {
     if (periods.isEmpty()) {
       return Future.succeededFuture(0);
     }
@@ -114,7 +113,8 @@ public final class PeriodStore {
                 .times(each -> each.period().start())
                 .times(each -> each.period().end())
                 .booleans(each -> each.period().trial())
-                .and(merchantId, Sql.time(openedAt), events.name().toLowerCase(Locale.ROOT)))
+                .times(NewPeriod::openedAt)
+                .and(events.name().toLowerCase(Locale.ROOT), merchantId))
         .map(
             rows -> {
               int behind = 0;

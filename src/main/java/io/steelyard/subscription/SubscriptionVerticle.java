@@ -13,8 +13,11 @@ import io.steelyard.db.StoreVerticle;
 import io.steelyard.domain.Actor;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
+import io.steelyard.domain.InvoiceStatus;
 import io.steelyard.domain.SubscriptionStatus;
+import io.steelyard.domain.SubscriptionTransitions;
 import io.steelyard.domain.WireName;
+import io.steelyard.invoice.DraftStore;
 import io.steelyard.invoice.TransitionStore;
 import io.steelyard.invoice.TransitionStore.Cause;
 import io.steelyard.invoice.TransitionStore.SubscriptionChange;
@@ -38,13 +41,16 @@ import io.vertx.sqlclient.SqlConnection;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /** Answers for subscriptions: creation in bulk, reading, and the changes a caller may ask for. */
 public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessages<?>> {
   private final MerchantClock clock;
   private final SubscriptionStore store = new SubscriptionStore();
   private final CatalogStore catalog = new CatalogStore();
+  private final DraftStore drafts = new DraftStore();
   private final TransitionStore transitions = new TransitionStore();
   private final BulkCreation creation;
   private final EndDates ends;
@@ -139,7 +145,7 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
     return switch (found.view().status()) {
       case ACTIVE -> ends.endWithPeriod(tx, call, found, now);
       case PENDING_ACTIVATION ->
-          found.view().startDate().isAfter(now)
+          !hasBegun(found.view(), now)
               ? deleteUpcoming(tx, call, found, now)
               : start(tx, call, found).compose(active -> ends.endWithPeriod(tx, call, active, now));
       case DRAFT -> deleteUpcoming(tx, call, found, now);
@@ -155,7 +161,15 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
 
   /** Its time has come, and the clockwork has not taken notice yet. */
   private Future<Subscription> start(SqlConnection tx, Call call, Subscription found) {
-    Boundary first = Boundary.first(found, found.schedule(call.merchant().zone()).period(0));
+    return drafts
+        .idsAt(tx, call.merchantId(), List.of(found.nextPeriod()), InvoiceStatus.PAUSED)
+        .compose(paused -> start(tx, call, found, paused.get(found.nextPeriod())));
+  }
+
+  private Future<Subscription> start(
+      SqlConnection tx, Call call, Subscription found, Id pausedInvoice) {
+    Boundary first =
+        Boundary.first(found, found.schedule(call.merchant().zone()).period(0), pausedInvoice);
     return catalog
         .planTerms(tx, call.merchantId(), List.of(found.view().planId().uuid()))
         .compose(
@@ -200,18 +214,41 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
         .compose(
             found ->
                 switch (found.view().status()) {
-                  case ACTIVE ->
-                      FailureException.failed(
-                          new Failure.Conflict(
-                              "subscription_active",
-                              "An active subscription cannot be deleted; cancel it first."));
-                  case DELETED -> Future.succeededFuture();
+                  case ACTIVE -> active();
+                  case DELETED -> Future.<Void>succeededFuture();
                   case DRAFT, PENDING_ACTIVATION, ENDED ->
                       clock
                           .now(tx, call)
-                          .compose(now -> markDeleted(tx, call, found, "deleted", now));
+                          .compose(
+                              now ->
+                                  hasBegun(found.view(), now)
+                                      ? active()
+                                      : markDeleted(tx, call, found, "deleted", now));
                 })
         .map(done -> new SubscriptionDeleted(new Id(IdKind.SUBSCRIPTION, uuid(delete.id()))));
+  }
+
+  private static Future<Void> active() {
+    return FailureException.failed(
+        new Failure.Conflict(
+            "subscription_active",
+            "An active subscription cannot be deleted; cancel it first. "
+                + allowed(SubscriptionStatus.ACTIVE)));
+  }
+
+  /** Its time has come, and the clockwork has not taken notice yet. */
+  private static boolean hasBegun(SubscriptionView view, Instant now) {
+    return view.status() == SubscriptionStatus.PENDING_ACTIVATION && !view.startDate().isAfter(now);
+  }
+
+  private static String allowed(SubscriptionStatus status) {
+    Set<SubscriptionStatus> next = SubscriptionTransitions.from(status);
+    return next.isEmpty()
+        ? "Nothing follows " + status.wire() + "."
+        : "Allowed from %s: %s."
+            .formatted(
+                status.wire(),
+                next.stream().map(SubscriptionStatus::wire).collect(Collectors.joining(", ")));
   }
 
   private Future<Void> markDeleted(
@@ -250,12 +287,14 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
   }
 
   private static <T> Future<T> over(Subscription found, String attempted) {
-    SubscriptionStatus status = found.view().status();
-    String state =
-        status == SubscriptionStatus.DELETED ? SubscriptionStatus.DELETED.wire() : "ended";
+    SubscriptionStatus state =
+        found.view().status() == SubscriptionStatus.DELETED
+            ? SubscriptionStatus.DELETED
+            : SubscriptionStatus.ENDED;
     return FailureException.failed(
         new Failure.Conflict(
-            "subscription_" + state,
-            "A subscription that is " + state + " cannot be " + attempted + "."));
+            "subscription_" + state.wire(),
+            "A subscription that is %s cannot be %s. %s"
+                .formatted(state.wire(), attempted, allowed(state))));
   }
 }

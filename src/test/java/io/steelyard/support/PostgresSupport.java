@@ -45,6 +45,11 @@ public final class PostgresSupport {
     return create(server(), "");
   }
 
+  /** A copy of a database that nobody is connected to. */
+  public static synchronized Endpoint copyOf(Endpoint database) {
+    return create(server(), " TEMPLATE " + database.database());
+  }
+
   private static Endpoint create(Endpoint admin, String options) {
     String name =
         "steelyard_test_" + ProcessHandle.current().pid() + "_" + COUNTER.incrementAndGet();

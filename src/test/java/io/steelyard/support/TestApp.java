@@ -54,12 +54,7 @@ public final class TestApp implements AutoCloseable {
   /** On a database that exists already, e.g. that of an app which was closed. */
   public static TestApp start(Endpoint database, Map<String, String> settings) {
     Map<String, String> all = new HashMap<>();
-    String password = database.password().isEmpty() ? "none" : database.password();
-    all.put(
-        "database.url",
-        "postgresql://%s:%s@%s:%d/%s"
-            .formatted(
-                database.user(), password, database.host(), database.port(), database.database()));
+    all.put("database.url", url(database));
     all.put("operator.token", OPERATOR_TOKEN);
     all.putAll(settings);
     try {
@@ -69,6 +64,13 @@ public final class TestApp implements AutoCloseable {
     } catch (TimeoutException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  static String url(Endpoint database) {
+    String password = database.password().isEmpty() ? "none" : database.password();
+    return "postgresql://%s:%s@%s:%d/%s"
+        .formatted(
+            database.user(), password, database.host(), database.port(), database.database());
   }
 
   public Service service() {
