@@ -38,7 +38,8 @@ final class BilledStore {
            SELECT FROM invoice i
             WHERE i.merchant_id = $1 AND i.subscription_id = s.id
               AND i.boundary_index = p.period_index + 1
-              AND i.status IN ('draft', 'pending', 'paused'))
+              AND i.status IN ('draft', 'pending', 'paused')
+              AND i.issue_date IS NULL)
          AND NOT EXISTS (
            SELECT FROM rebill r
             WHERE r.merchant_id = $1 AND r.subscription_id = s.id
@@ -61,7 +62,7 @@ final class BilledStore {
         JOIN invoice_line_item l ON l.merchant_id = $1 AND l.invoice_id = i.id
         JOIN price p ON p.merchant_id = $1 AND p.id = l.price_id
        WHERE i.merchant_id = $1 AND i.subscription_id = ANY ($2::uuid[])
-         AND i.status NOT IN ('draft', 'pending', 'paused', 'void')
+         AND i.status <> 'void' AND i.issue_date IS NOT NULL
          AND l.kind IN ('arrears', 'adjustment') AND p.billing_mode = 'arrears' AND NOT p.is_base
        GROUP BY i.subscription_id, l.period_index, l.price_id
       """;
