@@ -50,6 +50,8 @@ final class BoundaryWriting {
                 writeAccess(tx, merchantId, passed)
                     .compose(done -> writeInvoices(tx, moment, passed))
                     .compose(done -> writeUnits(tx, merchantId, passed))
+                    // of the units, too, that the boundary itself brings
+                    .compose(done -> settle(tx, merchantId, passed))
                     .map(
                         new Outcome(
                             passed.stream().map(Passed::after).toList(),
@@ -81,7 +83,9 @@ final class BoundaryWriting {
 
   /** Writes no more than invoices and what they settle. */
   Future<Outcome> writeCorrections(SqlConnection tx, Moment moment, List<Passed> corrected) {
-    return writeInvoices(tx, moment, corrected).map(new Outcome(List.of(), invoices(corrected), 0));
+    return writeInvoices(tx, moment, corrected)
+        .compose(done -> settle(tx, moment.call().merchantId(), corrected))
+        .map(new Outcome(List.of(), invoices(corrected), 0));
   }
 
   private Future<Void> writeInvoices(SqlConnection tx, Moment moment, List<Passed> passed) {
@@ -105,11 +109,12 @@ final class BoundaryWriting {
                         .filter(each -> each.finaliseAt() == null)
                         .map(FinalInvoice::of)
                         .toList(),
-                    moment.systemNow()))
-        .compose(
-            done ->
-                corrections.settle(
-                    tx, merchantId, passed.stream().map(BoundaryWriting::correction).toList()));
+                    moment.systemNow()));
+  }
+
+  private Future<Void> settle(SqlConnection tx, UUID merchantId, List<Passed> passed) {
+    return corrections.settle(
+        tx, merchantId, passed.stream().map(BoundaryWriting::correction).toList());
   }
 
   private static Correction correction(Passed passed) {
@@ -122,7 +127,7 @@ final class BoundaryWriting {
         passed.boundary().rebilled(),
         invoice == null ? List.of() : invoice.lines(),
         invoice == null || invoice.finaliseAt() == null,
-        passed.at());
+        invoice == null || invoice.issueDate() == null ? passed.at() : invoice.issueDate());
   }
 
   private static List<NewInvoice> invoices(List<Passed> passed) {

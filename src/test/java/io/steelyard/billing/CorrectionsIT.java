@@ -1,0 +1,220 @@
+package io.steelyard.billing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.steelyard.support.TestApp;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is billed once more, or not at all, when something changes after the fact. */
+class CorrectionsIT {
+  private static TestApp app;
+
+  @BeforeAll
+  static void start() {
+    app = TestApp.start(Map.of("billing.pollMs", "50"));
+  }
+
+  @AfterAll
+  static void stop() {
+    app.close();
+  }
+
+  /** The indexes of the invoices that have a line. */
+  private static int[] invoicesWith(Account account, String line) {
+    return IntStream.range(0, account.invoices())
+        .filter(i -> account.lines(i).contains(line))
+        .toArray();
+  }
+
+  @Test
+  void anUpcomingSubscriptionWithAnEndIsRenewed() {
+    Account account = Account.of(app, Account.CATALOG);
+    String id =
+        account.subscribe("startDate", "2040-02-10T00:00:00Z", "endDate", "2040-02-20T00:00:00Z");
+
+    assertThat(account.change(id, "renew").object())
+        .containsEntry("status", "pendingActivation")
+        .containsEntry("endDate", null);
+
+    account.at("2040-03-01T00:00:00Z");
+    assertThat(account.read(id)).containsEntry("status", "active").containsEntry("endDate", null);
+    assertThat(account.lines(0)).containsExactly("2040-02-10..2040-03-10 1 49.00");
+  }
+
+  @Test
+  void whatRenewingGivesBackOfAPeriodIsBilledOnceAndOnTheNextInvoice() {
+    Account account = Account.of(app, Account.CATALOG);
+    String id = account.subscribe("endDate", "2040-03-15T12:00:00Z");
+    account.at("2040-02-29T18:00:00Z");
+    assertThat(account.invoice(1)).containsEntry("status", "pending");
+
+    account.change(id, "renew");
+    account.at("2040-03-01T00:00:00Z");
+
+    assertThat(account.lines(1))
+        .containsExactly(
+            "2040-02-29..2040-03-15 1 23.71", // 15 of 31 days
+            "2040-01-31..2040-02-29 0 0.00");
+    account.at("2040-05-01T12:00:00Z");
+    assertThat(account.lines(2))
+        .containsExactly(
+            "2040-03-31..2040-04-30 1 49.00",
+            "2040-02-29..2040-03-31 0 0.00",
+            "2040-02-29..2040-03-31 1 25.29");
+    assertThat(account.lines(3))
+        .containsExactly("2040-04-30..2040-05-31 1 49.00", "2040-03-31..2040-04-30 0 0.00");
+  }
+
+  @Test
+  void whatIsLateForLongWhenASubscriptionEndsIsOnItsLastInvoiceAlone() {
+    Account account = Account.subscribed(app);
+    account.at("2040-03-05T00:00:00Z");
+    account.change(account.subscription(), "cancel");
+    account.call(4, "2040-02-10T00:00:00Z");
+
+    account.at("2040-03-31T18:00:00Z");
+    assertThat(account.invoices()).isEqualTo(3);
+    assertThat(account.invoice(2)).containsEntry("status", "pending");
+    account.at("2040-04-01T00:00:00Z");
+    account.at("2040-05-01T00:00:00Z");
+
+    assertThat(account.invoices()).isEqualTo(3);
+    assertThat(account.lines(2))
+        .containsExactly("2040-02-29..2040-03-31 0 0.00", "2040-01-31..2040-02-29 4 4.00");
+  }
+
+  @Test
+  void whatIsLateBeforeAJumpIsOnTheFirstInvoiceOfTheJump() {
+    Account account = Account.subscribed(app);
+    account.at("2040-03-10T00:00:00Z");
+    account.call(4, "2040-02-10T00:00:00Z");
+
+    account.at("2040-06-10T00:00:00Z");
+
+    assertThat(account.invoices()).isEqualTo(5);
+    assertThat(invoicesWith(account, "2040-01-31..2040-02-29 4 4.00")).containsExactly(2);
+  }
+
+  @Test
+  void whatIsLateWhileAnInvoiceIsPendingIsOnThatEvenOverAJump() {
+    Account account = Account.subscribed(app);
+    account.at("2040-03-31T18:00:00Z");
+    assertThat(account.invoice(2)).containsEntry("status", "pending");
+    account.call(4, "2040-02-10T00:00:00Z");
+
+    account.at("2040-06-10T00:00:00Z");
+
+    assertThat(account.invoices()).isEqualTo(5);
+    assertThat(invoicesWith(account, "2040-01-31..2040-02-29 4 4.00")).containsExactly(2);
+  }
+
+  @Test
+  void theUsageOfAVoidInvoiceIsBilledAndItsUnitsAreDrawnByTheNext() {
+    Account account = Account.subscribed(app);
+    account
+        .merchant()
+        .allocate(account.customer(), account.merchant().unitId(Account.CATALOG), "1000", null);
+    account.call(12, "2040-02-10T00:00:00Z");
+    account.use("token", 20, "2040-02-10T00:00:00Z");
+    account.at("2040-03-10T00:00:00Z");
+    assertThat(account.lines(1)).contains("2040-01-31..2040-02-29 12 11.00");
+    assertThat(account.remaining()).isEqualTo(980);
+
+    account
+        .merchant()
+        .operator("POST", "/invoices/" + account.invoice(1).get("id") + "/void")
+        .send(200);
+    assertThat(account.remaining()).isEqualTo(1000);
+    account.at("2040-05-10T00:00:00Z");
+
+    assertThat(account.lines(2))
+        .containsExactly(
+            "2040-03-31..2040-04-30 1 49.00",
+            "2040-02-29..2040-03-31 0 0.00",
+            "2040-01-31..2040-02-29 12 11.00");
+    assertThat(account.lines(3))
+        .containsExactly("2040-04-30..2040-05-31 1 49.00", "2040-03-31..2040-04-30 0 0.00");
+    assertThat(account.remaining()).isEqualTo(980);
+    assertThat(account.transactions())
+        .containsExactly(
+            "2040-01-31 manualAllocation 1000",
+            "usage -20",
+            "2040-03-10 reversal 20",
+            "2040-04-01 usage -20");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theUnitsOfTheNextPeriodPayForTheUsageOfAVoidInvoice(boolean jump) {
+    Account account =
+        Account.of(
+            app,
+            Account.CATALOG
+                + """
+                    allocations:
+                      - {customPricingUnit: credits, amount: 1000, billingCadence: monthly}
+                """);
+    account.subscribe();
+    account.use("token", 20, "2040-02-10T00:00:00Z");
+    account.call(1, "2040-02-10T00:00:00Z");
+    account.at("2040-03-10T00:00:00Z");
+    account
+        .merchant()
+        .operator("POST", "/invoices/" + account.invoice(1).get("id") + "/void")
+        .send(200);
+    assertThat(account.remaining()).isEqualTo(1000);
+
+    if (!jump) {
+      account.at("2040-03-31T18:00:00Z");
+    }
+    account.at("2040-04-02T00:00:00Z");
+
+    assertThat(account.remaining()).isEqualTo(980);
+    assertThat(account.transactions()).contains("2040-04-01 usage -20");
+  }
+
+  @Test
+  void theyDoAlsoWhereAnInvoiceIsFinalAtOnce() {
+    Account account =
+        Account.of(
+            app,
+            """
+            customPricingUnits:
+              - {key: credits, displayName: Credits, displayNameSingular: Credit, shortName: cr}
+            billables:
+              - slug: tokens
+                name: Tokens
+                eventQueryRules:
+                  conditions: [[{key: eventName, rule: matches, value: token}]]
+                  calculation: sum
+                  overProperty: data.count
+            plans:
+              - externalId: pro
+                name: Pro
+                basePrices: {monthly: 49}
+                prices:
+                  - {name: Tokens, billable: tokens, billingMode: arrears, priceType: unit,
+                     rules: {quantity: 1, price: 1}, usesCustomPricingUnit: true,
+                     customPricingUnit: credits}
+                allocations:
+                  - {customPricingUnit: credits, amount: 1000, billingCadence: monthly}
+            """);
+    account.subscribe();
+    account.use("token", 20, "2040-02-10T00:00:00Z");
+    account.at("2040-03-10T00:00:00Z");
+    account
+        .merchant()
+        .operator("POST", "/invoices/" + account.invoice(1).get("id") + "/void")
+        .send(200);
+
+    account.at("2040-03-31T12:00:00Z");
+
+    assertThat(account.remaining()).isEqualTo(980);
+  }
+}
