@@ -160,6 +160,7 @@ public final class EmbeddedDatabase {
             + config.controlPoolSize()
             + config.ingestPoolSize()
             + config.aggregationPoolSize()
+            + config.billingPoolSize()
             + Pools.INTEGRITY_SIZE;
     settings.put("max_connections", Integer.toString(pools + CONNECTIONS_BESIDE_POOLS));
     // Errors reach the service, which logs the unexpected ones; here they would only fill the disk.
