@@ -62,7 +62,8 @@ final class BilledStore {
         JOIN invoice_line_item l ON l.merchant_id = $1 AND l.invoice_id = i.id
         JOIN price p ON p.merchant_id = $1 AND p.id = l.price_id
        WHERE i.merchant_id = $1 AND i.subscription_id = ANY ($2::uuid[])
-         AND i.status <> 'void' AND i.issue_date IS NOT NULL
+         AND i.status <> 'void'
+         AND (i.status NOT IN ('draft', 'pending', 'paused') OR i.issue_date IS NOT NULL)
          AND l.kind IN ('arrears', 'adjustment') AND p.billing_mode = 'arrears' AND NOT p.is_base
        GROUP BY i.subscription_id, l.period_index, l.price_id
       """;
