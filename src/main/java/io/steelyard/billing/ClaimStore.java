@@ -19,7 +19,6 @@ import java.util.UUID;
  * the fold's rows need these rows' keys.
  */
 final class ClaimStore {
-  // Customers that share a lock fall to the same lane: its slot ends with this byte.
   private static final String ALONG_THE_INDEX =
       "SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off";
   private static final String AS_USUAL =
@@ -27,13 +26,8 @@ final class ClaimStore {
 
   // A border is passed only when the period before it has been brought up to date, and after the
   // invoices that were to be final before it: what they correct must not be on a later one.
-  private static final String DUE_SUBSCRIPTIONS =
+  private static final String PASSABLE =
       """
-      SELECT s.id
-        FROM subscription s
-       WHERE s.merchant_id = $1 AND s.due_at <= $2 AND s.parked_at IS NULL
-         AND ($3::uuid[] IS NULL OR s.id = ANY ($3))
-         AND get_byte(uuid_send(s.customer_id), 15) % $5 = $4
          AND NOT EXISTS (
            SELECT FROM subscription_period p
             WHERE p.merchant_id = s.merchant_id AND p.subscription_id = s.id
@@ -42,13 +36,25 @@ final class ClaimStore {
            SELECT FROM invoice i
             WHERE i.merchant_id = s.merchant_id AND i.subscription_id = s.id
               AND i.status = 'pending' AND i.finalise_at <= s.due_at)
-       ORDER BY s.due_at, s.id LIMIT :max
-         FOR NO KEY UPDATE OF s SKIP LOCKED
       """;
 
-  // Once more, with the rows locked: of a row that changed after the claim's snapshot was taken,
-  // the
-  // claim has looked at the new version, but at nothing new beside it.
+  // Customers that share a lock fall to the same lane: their slot ends with this byte.
+  private static final String DUE_SUBSCRIPTIONS =
+      """
+      SELECT s.id
+        FROM subscription s
+       WHERE s.merchant_id = $1 AND s.due_at <= $2 AND s.parked_at IS NULL
+         AND ($3::uuid[] IS NULL OR s.id = ANY ($3))
+         AND get_byte(uuid_send(s.customer_id), 15) % $5 = $4
+      """
+          + PASSABLE
+          + """
+             ORDER BY s.due_at, s.id LIMIT :max
+               FOR NO KEY UPDATE OF s SKIP LOCKED
+            """;
+
+  // Once more, with the rows locked: of a row that changed after its snapshot was taken, the claim
+  // has looked at the new version, but at nothing new beside it.
   private static final String STILL_DUE =
       "SELECT "
           + SubscriptionRows.COLUMNS
@@ -56,16 +62,9 @@ final class ClaimStore {
              FROM subscription s
             WHERE s.merchant_id = $1 AND s.id = ANY ($2::uuid[]) AND s.due_at <= $3
               AND s.parked_at IS NULL
-              AND NOT EXISTS (
-                SELECT FROM subscription_period p
-                 WHERE p.merchant_id = s.merchant_id AND p.subscription_id = s.id
-                   AND p.period_index = s.period_index AND p.ready_until < p.period_end)
-              AND NOT EXISTS (
-                SELECT FROM invoice i
-                 WHERE i.merchant_id = s.merchant_id AND i.subscription_id = s.id
-                   AND i.status = 'pending' AND i.finalise_at <= s.due_at)
-            ORDER BY s.due_at, s.id
-            """;
+            """
+          + PASSABLE
+          + " ORDER BY s.due_at, s.id";
 
   private static final String SUBSCRIPTIONS =
       "SELECT "

@@ -26,7 +26,8 @@ final class DueStore {
          AND NOT EXISTS (
            SELECT FROM invoice i
             WHERE i.merchant_id = r.merchant_id AND i.subscription_id = r.subscription_id
-              AND i.boundary_index > r.period_index AND i.status IN ('pending', 'paused') AND i.issue_date IS NULL)
+              AND i.boundary_index > r.period_index
+              AND i.status IN ('pending', 'paused') AND i.issue_date IS NULL)
       """;
 
   private static final String ANY_DUE =
@@ -108,7 +109,7 @@ final class DueStore {
   /**
    * The last boundary of a subscription that has or could have had an invoice.
    *
-   * @param since since when it is known that something is to be corrected
+   * @param since when it is known that something is to be corrected
    */
   record LastBoundary(Id subscriptionId, int index, Instant since) {}
 

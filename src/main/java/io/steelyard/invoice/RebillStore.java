@@ -33,7 +33,8 @@ public final class RebillStore {
          AND NOT EXISTS (
            SELECT FROM invoice i
             WHERE i.merchant_id = $1 AND i.subscription_id = r.subscription_id
-              AND i.boundary_index = r.period_index + 1 AND i.status IN ('pending', 'paused') AND i.issue_date IS NULL
+              AND i.boundary_index = r.period_index + 1
+              AND i.status IN ('pending', 'paused') AND i.issue_date IS NULL
               AND i.id <> ALL ($3::uuid[]))
        ORDER BY r.subscription_id, r.period_index
       """;
