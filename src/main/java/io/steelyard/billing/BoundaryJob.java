@@ -1,9 +1,6 @@
 package io.steelyard.billing;
 
 import io.steelyard.catalog.CatalogStore;
-import io.steelyard.credit.CreditStore;
-import io.steelyard.credit.CreditStore.NewBlock;
-import io.steelyard.credit.RolloverStore;
 import io.steelyard.db.CustomerLocks;
 import io.steelyard.domain.BillingPeriod;
 import io.steelyard.domain.Id;
@@ -15,6 +12,7 @@ import io.steelyard.invoice.DraftStore;
 import io.steelyard.subscription.Allocations;
 import io.steelyard.subscription.Boundaries;
 import io.steelyard.subscription.Boundaries.Outcome;
+import io.steelyard.subscription.Boundaries.Units;
 import io.steelyard.subscription.Boundary;
 import io.steelyard.subscription.PeriodStore;
 import io.steelyard.subscription.PeriodStore.EventsBefore;
@@ -39,8 +37,6 @@ final class BoundaryJob implements DueJob {
   private final ClaimStore claims = new ClaimStore();
   private final PeriodStore periods = new PeriodStore();
   private final CatalogStore catalog = new CatalogStore();
-  private final CreditStore credits = new CreditStore();
-  private final RolloverStore rollovers = new RolloverStore();
   private final DraftStore drafts = new DraftStore();
   private final BasisLoader basis = new BasisLoader();
   private final Boundaries boundaries;
@@ -130,28 +126,21 @@ final class BoundaryJob implements DueJob {
         .compose(
             invoices -> {
               List<Progress> progress = new ArrayList<>();
-              Future<Void> written = Future.succeededFuture();
+              List<Units> units = new ArrayList<>();
               for (Subscription each : due) {
                 StoredPeriod open = step.open().get(each.id());
-                Allocations units =
+                Allocations allocations =
                     new Allocations(each, step.plan(each), open.pricedAt(), step.zone());
                 Instant at = dated(step.attempt(), each);
                 int index = open.period().index();
-                List<NewBlock> blocks =
-                    units.blocks(each.dueAt(), index, invoices.get(each.period()));
-                progress.add(
-                    new Progress(each.at(index, units.nextDue(each.dueAt(), open.period())), at));
-                written = written.compose(done -> allocate(tx, merchantId, blocks, at));
+                Instant next = allocations.nextDue(each.dueAt(), open.period());
+                units.add(
+                    new Units(
+                        at, allocations.blocks(each.dueAt(), index, invoices.get(each.period()))));
+                progress.add(new Progress(each.at(index, next), at));
               }
-              return written.compose(done -> boundaries.progress(tx, merchantId, progress));
+              return boundaries.allocate(tx, merchantId, units, progress);
             });
-  }
-
-  private Future<Void> allocate(
-      SqlConnection tx, UUID merchantId, List<NewBlock> blocks, Instant at) {
-    return credits
-        .allocate(tx, merchantId, blocks, at)
-        .compose(done -> rollovers.rollOver(tx, merchantId, blocks, at));
   }
 
   private static Instant dated(Attempt attempt, Subscription subscription) {

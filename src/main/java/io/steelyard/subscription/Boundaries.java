@@ -1,6 +1,7 @@
 package io.steelyard.subscription;
 
 import io.steelyard.bus.Call;
+import io.steelyard.credit.CreditStore.NewBlock;
 import io.steelyard.domain.Actor;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.PlanTerms;
@@ -16,6 +17,7 @@ import io.steelyard.subscription.PeriodStore.EventsBefore;
 import io.steelyard.subscription.SubscriptionStore.Progress;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -153,9 +155,15 @@ public final class Boundaries {
             .toList());
   }
 
-  /** Notes how far subscriptions have come within their periods. */
-  public Future<Void> progress(SqlConnection tx, UUID merchantId, List<Progress> progress) {
-    return subscriptions.progress(tx, merchantId, progress);
+  /** Blocks that are allocated at an instant of the merchant's. */
+  public record Units(Instant at, List<NewBlock> blocks) {}
+
+  /** Allocates units within periods, and notes how far their subscriptions have come. */
+  public Future<Void> allocate(
+      SqlConnection tx, UUID merchantId, List<Units> units, List<Progress> progress) {
+    return writing
+        .writeUnits(tx, merchantId, units)
+        .compose(done -> subscriptions.progress(tx, merchantId, progress));
   }
 
   private static List<Passed> draft(

@@ -12,6 +12,7 @@ import io.steelyard.invoice.Finalised.FinalInvoice;
 import io.steelyard.subscription.AccessStore.Changed;
 import io.steelyard.subscription.AccessStore.OpenAccess;
 import io.steelyard.subscription.Boundaries.Outcome;
+import io.steelyard.subscription.Boundaries.Units;
 import io.steelyard.subscription.BoundaryDrafting.Moment;
 import io.steelyard.subscription.BoundaryDrafting.Passed;
 import io.steelyard.subscription.PeriodStore.EventsBefore;
@@ -49,7 +50,7 @@ final class BoundaryWriting {
             behind ->
                 writeAccess(tx, merchantId, passed)
                     .compose(done -> writeInvoices(tx, moment, passed))
-                    .compose(done -> writeUnits(tx, merchantId, passed))
+                    .compose(done -> writeUnits(tx, merchantId, units(passed)))
                     // of the units, too, that the boundary itself brings
                     .compose(done -> settle(tx, merchantId, passed))
                     .map(
@@ -134,9 +135,14 @@ final class BoundaryWriting {
     return passed.stream().map(Passed::invoice).filter(Objects::nonNull).toList();
   }
 
-  private Future<Void> writeUnits(SqlConnection tx, UUID merchantId, List<Passed> passed) {
+  private static List<Units> units(List<Passed> passed) {
+    return passed.stream().map(each -> new Units(each.at(), each.blocks())).toList();
+  }
+
+  /** Allocates units, with what rolls over into them. */
+  Future<Void> writeUnits(SqlConnection tx, UUID merchantId, List<Units> units) {
     Future<Void> written = Future.succeededFuture();
-    for (Map.Entry<Instant, List<NewBlock>> dated : blocksByDate(passed).entrySet()) {
+    for (Map.Entry<Instant, List<NewBlock>> dated : byDate(units).entrySet()) {
       written =
           written
               .compose(done -> credits.allocate(tx, merchantId, dated.getValue(), dated.getKey()))
@@ -147,9 +153,9 @@ final class BoundaryWriting {
   }
 
   /** In practice all of one instant, but when a set clock has jumped over several. */
-  private static Map<Instant, List<NewBlock>> blocksByDate(List<Passed> passed) {
+  private static Map<Instant, List<NewBlock>> byDate(List<Units> units) {
     Map<Instant, List<NewBlock>> byDate = new TreeMap<>();
-    for (Passed each : passed) {
+    for (Units each : units) {
       if (!each.blocks().isEmpty()) {
         byDate.computeIfAbsent(each.at(), at -> new ArrayList<>()).addAll(each.blocks());
       }
