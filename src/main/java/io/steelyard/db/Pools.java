@@ -18,6 +18,8 @@ public final class Pools {
   /** One for the check that runs by itself, one for those that were asked for. */
   static final int INTEGRITY_SIZE = 2;
 
+  private static final String INTEGRITY = "integrity";
+
   private static final int IDLE_S = 300;
   private static final int LIFETIME_S = 1800;
   private static final int MARGIN_MS = 1000;
@@ -97,7 +99,7 @@ public final class Pools {
 
   /** For integrity checks, whose statements may take as long as a check may. */
   public Pool integrity(Vertx vertx, int statementTimeoutMs) {
-    return pool(vertx, "integrity", INTEGRITY_SIZE, statementTimeoutMs);
+    return pool(vertx, INTEGRITY, INTEGRITY_SIZE, statementTimeoutMs);
   }
 
   /** For the clockwork, whose statements may take longer, and which waits for the fold. */
@@ -131,8 +133,8 @@ public final class Pools {
             .addProperty("statement_timeout", Integer.toString(limits.statementMs()))
             .addProperty("lock_timeout", Integer.toString(limits.lockMs()))
             // Plans made while tables were empty are kept, those of foreign keys above all, and
-            // would read all of a table that has grown since. No statement wants that.
-            .addProperty("enable_seqscan", "off")
+            // would read all of a table that has grown since. Only a check of all books wants that.
+            .addProperty("enable_seqscan", name.equals(INTEGRITY) ? "on" : "off")
             .addProperty(
                 "idle_in_transaction_session_timeout",
                 Integer.toString(config.idleInTransactionTimeoutMs()));
