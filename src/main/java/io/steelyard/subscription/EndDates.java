@@ -3,12 +3,14 @@ package io.steelyard.subscription;
 import io.steelyard.bus.Call;
 import io.steelyard.catalog.CatalogStore;
 import io.steelyard.credit.CreditStore;
+import io.steelyard.db.CustomerLocks;
 import io.steelyard.domain.BillingPeriod;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.PeriodKey;
 import io.steelyard.domain.PlanTerms;
 import io.steelyard.invoice.RebillStore;
 import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
+import io.steelyard.usage.TotalsStore;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Instant;
@@ -28,6 +30,7 @@ final class EndDates {
   private final AccessStore access = new AccessStore();
   private final CreditStore credits = new CreditStore();
   private final RebillStore rebills = new RebillStore();
+  private final TotalsStore totals = new TotalsStore();
 
   EndDates(CatalogStore catalog) {
     this.catalog = catalog;
@@ -45,7 +48,7 @@ final class EndDates {
     Instant due = found.dueAt() == null || end.isBefore(found.dueAt()) ? end : found.dueAt();
     return subscriptions
         .setEnd(tx, merchantId, found.id(), end, due, now)
-        .compose(done -> periods.cut(tx, merchantId, found.id(), end))
+        .compose(done -> cut(tx, merchantId, found, end))
         .compose(
             done ->
                 end.equals(now)
@@ -53,6 +56,28 @@ final class EndDates {
                     : credits.clip(tx, merchantId, found.id(), end))
         .compose(done -> access.setEnd(tx, merchantId, found.id(), end, now))
         .map(done -> found.view().withEnd(end, now));
+  }
+
+  /**
+   * Ends the open period early, with what it has counted. Its row is locked before its customer, as
+   * a backfill does.
+   */
+  private Future<Void> cut(SqlConnection tx, UUID merchantId, Subscription found, Instant end) {
+    return periods
+        .lockOverlong(tx, merchantId, found.id(), end)
+        .compose(
+            overlong ->
+                overlong
+                    .map(period -> cut(tx, merchantId, found, period, end))
+                    .orElseGet(Future::succeededFuture));
+  }
+
+  private Future<Void> cut(
+      SqlConnection tx, UUID merchantId, Subscription found, PeriodKey period, Instant end) {
+    return CustomerLocks.lock(tx, List.of(found.view().customerId().uuid()))
+        .compose(locked -> periods.cut(tx, merchantId, period, end))
+        .compose(
+            recount -> recount ? totals.forget(tx, merchantId, period) : Future.succeededFuture());
   }
 
   /** The one open period of a oneTime subscription has no end: cancelling it ends it now. */

@@ -5,6 +5,7 @@ import io.steelyard.db.Sql;
 import io.steelyard.domain.BillingPeriod;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
+import io.steelyard.domain.PeriodKey;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlClient;
@@ -14,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 
 /** The rows of periods. */
@@ -39,11 +41,34 @@ public final class PeriodStore {
       RETURNING ready_until < period_end AS behind
       """;
 
+  private static final String LOCK_OVERLONG =
+      """
+      SELECT period_index FROM subscription_period
+       WHERE merchant_id = $1 AND subscription_id = $2 AND period_start < $3 AND period_end > $3
+         FOR NO KEY UPDATE
+      """;
+
+  // Events ahead of the cut may have been counted before it; then all that remain are counted anew.
   private static final String CUT =
       """
-      UPDATE subscription_period
-         SET period_end = $3, ready_until = least(ready_until, $3)
-       WHERE merchant_id = $1 AND subscription_id = $2 AND period_start < $3 AND period_end > $3
+      WITH cut AS (
+        SELECT p.subscription_id, p.period_index,
+               EXISTS (
+                 SELECT FROM event e
+                  WHERE e.merchant_id = $1 AND e.customer_id = p.customer_id
+                    AND e.generated_at >= $4 AND e.generated_at < p.ready_until) AS recount
+          FROM subscription_period p
+         WHERE p.merchant_id = $1 AND p.subscription_id = $2 AND p.period_index = $3
+      )
+      UPDATE subscription_period p
+         SET period_end = $4,
+             ready_until =
+               CASE WHEN cut.recount THEN p.period_start ELSE least(p.ready_until, $4) END,
+             recounts = p.recounts + cut.recount::integer
+        FROM cut
+       WHERE p.merchant_id = $1 AND p.subscription_id = cut.subscription_id
+         AND p.period_index = cut.period_index
+      RETURNING cut.recount
       """;
 
   // ready_until stays: events of the part that comes back may have been folded already
@@ -171,12 +196,33 @@ public final class PeriodStore {
         .map(rows -> Sql.instant(rows.iterator().next(), "opened_at"));
   }
 
-  /** Ends the period that is open at {@code end} there. */
-  public Future<Void> cut(SqlClient transaction, UUID merchantId, Id subscription, Instant end) {
+  /** The period that goes on beyond {@code end}, if one does; locked. */
+  public Future<Optional<PeriodKey>> lockOverlong(
+      SqlClient transaction, UUID merchantId, Id subscription, Instant end) {
+    return transaction
+        .preparedQuery(LOCK_OVERLONG)
+        .execute(Tuple.of(merchantId, subscription.uuid(), Sql.time(end)))
+        .map(
+            rows -> {
+              Row row = rows.size() == 0 ? null : rows.iterator().next();
+              return Optional.ofNullable(row)
+                  .map(found -> new PeriodKey(subscription, found.getInteger("period_index")));
+            });
+  }
+
+  /**
+   * Ends a period early. The caller holds the customer's lock.
+   *
+   * @return whether usage that lies behind the new end may have been counted in it: a backfill
+   *     counts anew what remains, as soon as the caller has thrown the counters away
+   */
+  public Future<Boolean> cut(
+      SqlClient transaction, UUID merchantId, PeriodKey period, Instant end) {
     return transaction
         .preparedQuery(CUT)
-        .execute(Tuple.of(merchantId, subscription.uuid(), Sql.time(end)))
-        .mapEmpty();
+        .execute(
+            Tuple.of(merchantId, period.subscriptionId().uuid(), period.index(), Sql.time(end)))
+        .map(rows -> rows.iterator().next().getBoolean("recount"));
   }
 
   /** Lets the period that was cut at {@code cut} last until {@code end}. */

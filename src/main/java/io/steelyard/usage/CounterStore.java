@@ -55,6 +55,15 @@ final class CounterStore {
       RETURNING merchant_id, subscription_id, period_index, billable_id, value_hash
       """;
 
+  private static final String FORGET_UNIQUES =
+      """
+      DELETE FROM usage_unique u
+      USING unnest($1::uuid[], $2::uuid[], $3::integer[])
+            AS w (merchant_id, subscription_id, period_index)
+      WHERE u.subscription_id = w.subscription_id AND u.period_index = w.period_index
+        AND u.merchant_id = w.merchant_id
+      """;
+
   private static final String SAVE_ACCESS =
       """
       INSERT INTO billable_access (id, merchant_id, customer_id, subscription_id, billable_id,
@@ -134,6 +143,14 @@ final class CounterStore {
               rows.forEach(row -> added.add(new Unique(meter(row), row.getUUID("value_hash"))));
               return added;
             });
+  }
+
+  /** Takes all values of these periods for new. */
+  Future<Void> forgetUniques(SqlConnection transaction, Collection<UsagePeriod> periods) {
+    return transaction
+        .preparedQuery(FORGET_UNIQUES)
+        .execute(new Columns<>(periods).also(PeriodColumns.of(UsagePeriod::ref)).and())
+        .mapEmpty();
   }
 
   /** Shows the current usage and whether it still leaves access. */

@@ -40,8 +40,48 @@ final class Folding {
         .compose(matching -> count(transaction, matching.hits()).map(done -> matching.unratable()));
   }
 
+  /** Forgets what these periods have counted, but not what they have drawn for it. */
+  Future<Void> beginRecount(SqlConnection transaction, List<UsagePeriod> periods) {
+    return periods.isEmpty()
+        ? Future.succeededFuture()
+        : counters.forgetUniques(transaction, periods);
+  }
+
+  /** Gives back what these periods had drawn for events that are not counted in them any more. */
+  Future<Void> endRecount(SqlConnection transaction, List<UsagePeriod> periods) {
+    return periods.isEmpty()
+        ? Future.succeededFuture()
+        : readings(transaction, periods).compose(readings -> lower(transaction, readings));
+  }
+
+  private Future<Void> lower(SqlConnection transaction, List<Reading> readings) {
+    Set<Meter> meters = readings.stream().map(Reading::meter).collect(Collectors.toSet());
+    return draws
+        .load(transaction, prices(meters), wallets(meters))
+        .compose(
+            wallets -> {
+              for (Reading reading : readings) {
+                for (PriceTerms price : reading.meter().drawing()) {
+                  wallets.lower(reading.meter(), price, reading.quantity());
+                }
+              }
+              return draws.save(transaction, wallets);
+            });
+  }
+
   /** Shows what these periods have come to, also where that is nothing yet. */
   Future<Void> showAccess(SqlConnection transaction, List<UsagePeriod> periods) {
+    return readings(transaction, periods)
+        .compose(
+            readings ->
+                counters.saveAccess(
+                    transaction,
+                    readings.stream()
+                        .filter(each -> each.isOfNow() || each.meter().period().recounting())
+                        .toList()));
+  }
+
+  private Future<List<Reading>> readings(SqlConnection transaction, List<UsagePeriod> periods) {
     return meters(transaction, periods)
         .compose(
             meters ->
@@ -55,9 +95,7 @@ final class Folding {
                                         new Reading(
                                             meter,
                                             totals.getOrDefault(meter.ref(), UsageTotal.NONE)))
-                                .filter(Reading::isOfNow)
-                                .toList()))
-        .compose(readings -> counters.saveAccess(transaction, readings));
+                                .toList()));
   }
 
   private Future<List<Meter>> meters(SqlConnection transaction, List<UsagePeriod> periods) {

@@ -15,7 +15,8 @@ import java.util.function.Supplier;
 
 /**
  * Brings periods that were opened after events of theirs had been folded, to nobody then, up to
- * date: all in one transaction, at whose end the normal fold may count in them.
+ * date, and counts those anew that were cut short after events ahead of the cut had been counted:
+ * all in one transaction, at whose end the normal fold may count in them.
  */
 final class PeriodBackfill implements AggregationJob {
   private final int pageEventsMax;
@@ -82,13 +83,16 @@ final class PeriodBackfill implements AggregationJob {
   }
 
   private Future<Progress> fill(SqlConnection transaction, List<UsagePeriod> periods) {
+    List<UsagePeriod> recounted = periods.stream().filter(UsagePeriod::recounting).toList();
     return CustomerLocks.lock(
             transaction, periods.stream().map(UsagePeriod::customerId).distinct().toList())
-        .compose(locked -> nextPage(transaction, periods, Progress.NONE))
+        .compose(locked -> folding.beginRecount(transaction, recounted))
+        .compose(begun -> nextPage(transaction, periods, Progress.NONE))
         .compose(
             progress ->
-                store
-                    .markReady(transaction, periods)
+                folding
+                    .endRecount(transaction, recounted)
+                    .compose(done -> store.markReady(transaction, periods))
                     .compose(done -> folding.showAccess(transaction, periods))
                     .map(progress));
   }

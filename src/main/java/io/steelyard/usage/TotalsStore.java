@@ -27,6 +27,12 @@ public final class TotalsStore {
        WHERE c.merchant_id = $1
       """;
 
+  private static final String FORGET =
+      """
+      DELETE FROM usage_counter
+       WHERE merchant_id = $1 AND subscription_id = $2 AND period_index = $3
+      """;
+
   /** By period and billable; what is left out had no usage. */
   public Future<Map<PeriodKey, Map<Id, UsageTotal>>> totals(
       SqlClient client, UUID merchantId, Collection<PeriodKey> periods) {
@@ -55,5 +61,13 @@ public final class TotalsStore {
               }
               return totals;
             });
+  }
+
+  /** Throws away what a period has come to, for a backfill to count it anew. */
+  public Future<Void> forget(SqlClient transaction, UUID merchantId, PeriodKey period) {
+    return transaction
+        .preparedQuery(FORGET)
+        .execute(Tuple.of(merchantId, period.subscriptionId().uuid(), period.index()))
+        .mapEmpty();
   }
 }

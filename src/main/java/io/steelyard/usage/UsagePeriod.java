@@ -13,6 +13,8 @@ import java.util.UUID;
  * @param frozen whether that is the clock of a test merchant
  * @param subscriptionEnd null when none is set
  * @param closed whether the boundary at its end was passed, so that what is counted now is late
+ * @param recounts how often all of it was to be counted anew
+ * @param recounting whether that is still to be done, and is done by who counts in it now
  */
 record UsagePeriod(
     UUID merchantId,
@@ -30,7 +32,9 @@ record UsagePeriod(
     boolean frozen,
     Instant subscriptionStart,
     Instant subscriptionEnd,
-    boolean closed) {
+    boolean closed,
+    int recounts,
+    boolean recounting) {
   /** What counters, draws and claims hang on. */
   record Ref(UUID merchantId, UUID subscriptionId, int index) {}
 

@@ -51,8 +51,8 @@ final class UsageStore {
   private static final String PERIOD_COLUMNS =
       """
       SELECT p.merchant_id, p.subscription_id, p.period_index, p.customer_id, p.plan_id,
-             p.period_start, p.period_end, p.ready_until, p.opened_at, s.billing_cadence, m.clock_now,
-             s.start_date, s.end_date,
+             p.period_start, p.period_end, p.ready_until, p.opened_at, p.recounts, s.billing_cadence,
+             m.clock_now, s.start_date, s.end_date,
              coalesce(p.period_index < s.period_index, false)
                OR s.status IN ('ended', 'deleted') AS closed
       FROM subscription_period p
@@ -242,18 +242,20 @@ final class UsageStore {
   }
 
   private UsagePeriod wholePeriod(Row row) {
-    return period(row, Sql.instant(row, "period_start"), Sql.instant(row, "period_end"));
+    return period(row, Sql.instant(row, "period_start"), Sql.instant(row, "period_end"), false);
   }
 
   private UsagePeriod readyPart(Row row) {
-    return period(row, Sql.instant(row, "period_start"), Sql.instant(row, "ready_until"));
+    return period(row, Sql.instant(row, "period_start"), Sql.instant(row, "ready_until"), false);
   }
 
   private UsagePeriod missingPart(Row row) {
-    return period(row, Sql.instant(row, "ready_until"), Sql.instant(row, "period_end"));
+    Instant from = Sql.instant(row, "ready_until");
+    boolean anew = row.getInteger("recounts") > 0 && from.equals(Sql.instant(row, "period_start"));
+    return period(row, from, Sql.instant(row, "period_end"), anew);
   }
 
-  private UsagePeriod period(Row row, Instant countsFrom, Instant countsUntil) {
+  private UsagePeriod period(Row row, Instant countsFrom, Instant countsUntil, boolean recounting) {
     Instant clockNow = Sql.instant(row, "clock_now");
     return new UsagePeriod(
         row.getUUID("merchant_id"),
@@ -271,6 +273,8 @@ final class UsageStore {
         clockNow != null,
         Sql.instant(row, "start_date"),
         Sql.instant(row, "end_date"),
-        row.getBoolean("closed"));
+        row.getBoolean("closed"),
+        row.getInteger("recounts"),
+        recounting);
   }
 }

@@ -43,7 +43,11 @@ final class Wallets {
    */
   record FromBlock(BigDecimal drawn, Instant drawnAt) {}
 
-  /** A new row of the ledger. */
+  /**
+   * A new row of the ledger.
+   *
+   * @param eventKey null when no single event is the cause
+   */
   record LedgerRow(
       UsagePeriod period,
       UUID blockId,
@@ -74,16 +78,38 @@ final class Wallets {
     draws.computeIfAbsent(price, ref -> new LinkedHashMap<>()).put(blockId, fromBlock);
   }
 
-  /** Brings what {@code price} asks for to the quantity that {@code event} led to. */
+  /**
+   * Brings what {@code price} asks for to the quantity that {@code event} led to. While all is
+   * counted anew, from nothing, what was drawn before stays so: see {@link #lower}.
+   */
   void settle(Meter meter, PriceTerms price, BigDecimal quantity, StoredEvent event) {
-    PriceRef ref = new PriceRef(meter.period().ref(), price.id().uuid());
-    Use use = uses.getOrDefault(ref, Use.NONE);
+    Cause cause = new Cause(meter, ref(meter, price), event);
     BigDecimal required = Rating.usageAmount(price, quantity);
+    if (!meter.period().recounting() || required.compareTo(use(cause.price()).required()) > 0) {
+      settle(cause, price, required);
+    }
+  }
+
+  /** Gives back what {@code price} has asked for beyond the quantity that a recount has led to. */
+  void lower(Meter meter, PriceTerms price, BigDecimal quantity) {
+    Cause cause = new Cause(meter, ref(meter, price), null);
+    BigDecimal required = Rating.usageAmount(price, quantity);
+    if (required.compareTo(use(cause.price()).required()) < 0) {
+      settle(cause, price, required);
+    }
+  }
+
+  private static PriceRef ref(Meter meter, PriceTerms price) {
+    return new PriceRef(meter.period().ref(), price.id().uuid());
+  }
+
+  private void settle(Cause cause, PriceTerms price, BigDecimal required) {
+    PriceRef ref = cause.price();
+    Use use = use(ref);
     BigDecimal delta = required.subtract(use.required());
     if (delta.signum() == 0) {
       return;
     }
-    Cause cause = new Cause(meter, ref, event);
     BigDecimal drawn =
         delta.signum() > 0
             ? use.drawn().add(draw(cause, price.customPricingUnitId(), delta))
@@ -93,16 +119,25 @@ final class Wallets {
     changedPrices.add(ref);
   }
 
+  /**
+   * @param event null for the end of a recount
+   */
   private record Cause(Meter meter, PriceRef price, StoredEvent event) {
+    /** What an event draws when it is counted once more is something else than before. */
     UUID operationId() {
+      int recounts = meter.period().recounts();
       return Ids.operation(
-          "use:%s:%s:%s:%d:%s"
+          "%s:%s:%d:%s%s"
               .formatted(
-                  event.merchantId(),
-                  event.key(),
+                  event == null ? "recount" : "use:" + event.merchantId() + ":" + event.key(),
                   price.period().subscriptionId(),
                   price.period().index(),
-                  price.priceId()));
+                  price.priceId(),
+                  recounts == 0 ? "" : ":" + recounts));
+    }
+
+    UUID eventKey() {
+      return event == null ? null : event.key();
     }
   }
 
@@ -187,7 +222,7 @@ final class Wallets {
             type,
             amount,
             cause.meter().billable().id().uuid(),
-            cause.event().key(),
+            cause.eventKey(),
             cause.operationId()));
   }
 
@@ -214,7 +249,7 @@ final class Wallets {
   }
 
   Use use(PriceRef price) {
-    return uses.get(price);
+    return uses.getOrDefault(price, Use.NONE);
   }
 
   Map<UUID, FromBlock> draws(PriceRef price) {

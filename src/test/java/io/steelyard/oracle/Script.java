@@ -176,9 +176,6 @@ record Script(ZoneId zone, Instant origin, Plan plan, List<Asked> subscriptions,
       }
       Subscription subscription = subscription(number);
       boolean endless = boundary(subscription, 1).equals(PlainCalendar.NEVER);
-      if (change.cancels() && endless && hasEventsAhead(subscription)) {
-        return;
-      }
       if (!change.cancels()) {
         ends[number] = null;
         tell(new Renewed(number));
@@ -195,15 +192,6 @@ record Script(ZoneId zone, Instant origin, Plan plan, List<Asked> subscriptions,
       if (endless) {
         tell(new ClockSet(now));
       }
-    }
-
-    /** Whether events were sent that a period cut short today would have counted already. */
-    private boolean hasEventsAhead(Subscription subscription) {
-      return told.stream()
-          .filter(Accepted.class::isInstance)
-          .flatMap(fact -> ((Accepted) fact).events().stream())
-          .anyMatch(
-              event -> event.customer() == subscription.customer() && !event.at().isBefore(now));
     }
 
     private Instant boundary(Subscription subscription, int ahead) {
