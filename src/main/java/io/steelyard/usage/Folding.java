@@ -47,24 +47,20 @@ final class Folding {
         : counters.forgetUniques(transaction, periods);
   }
 
-  /** Gives back what these periods had drawn for events that are not counted in them any more. */
+  /** Brings what these periods have drawn to what they have come to. */
   Future<Void> endRecount(SqlConnection transaction, List<UsagePeriod> periods) {
     return periods.isEmpty()
         ? Future.succeededFuture()
-        : readings(transaction, periods).compose(readings -> lower(transaction, readings));
+        : readings(transaction, periods).compose(readings -> redraw(transaction, readings));
   }
 
-  private Future<Void> lower(SqlConnection transaction, List<Reading> readings) {
+  private Future<Void> redraw(SqlConnection transaction, List<Reading> readings) {
     Set<Meter> meters = readings.stream().map(Reading::meter).collect(Collectors.toSet());
     return draws
         .load(transaction, prices(meters), wallets(meters))
         .compose(
             wallets -> {
-              for (Reading reading : readings) {
-                for (PriceTerms price : reading.meter().drawing()) {
-                  wallets.lower(reading.meter(), price, reading.quantity());
-                }
-              }
+              wallets.recounted(readings);
               return draws.save(transaction, wallets);
             });
   }

@@ -8,6 +8,7 @@ import io.steelyard.domain.Id;
 import io.steelyard.domain.PriceTerms;
 import io.steelyard.domain.Rating;
 import io.steelyard.domain.TransactionType;
+import io.steelyard.usage.Fold.Reading;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -80,22 +81,28 @@ final class Wallets {
 
   /**
    * Brings what {@code price} asks for to the quantity that {@code event} led to. While all is
-   * counted anew, from nothing, what was drawn before stays so: see {@link #lower}.
+   * counted anew, from nothing, what was drawn before stays as it is: see {@link #recounted}.
    */
   void settle(Meter meter, PriceTerms price, BigDecimal quantity, StoredEvent event) {
-    Cause cause = new Cause(meter, ref(meter, price), event);
-    BigDecimal required = Rating.usageAmount(price, quantity);
-    if (!meter.period().recounting() || required.compareTo(use(cause.price()).required()) > 0) {
-      settle(cause, price, required);
+    if (!meter.period().recounting()) {
+      settle(new Cause(meter, ref(meter, price), event), price, quantity);
     }
   }
 
-  /** Gives back what {@code price} has asked for beyond the quantity that a recount has led to. */
-  void lower(Meter meter, PriceTerms price, BigDecimal quantity) {
-    Cause cause = new Cause(meter, ref(meter, price), null);
-    BigDecimal required = Rating.usageAmount(price, quantity);
-    if (required.compareTo(use(cause.price()).required()) < 0) {
-      settle(cause, price, required);
+  /**
+   * Brings what prices ask for to what a recount of their meters has come to. Those that ask for
+   * less give back before others, whose quantity may have risen with what it has lost, draw more.
+   */
+  void recounted(List<Reading> readings) {
+    for (boolean lower : List.of(true, false)) {
+      for (Reading reading : readings) {
+        for (PriceTerms price : reading.meter().drawing()) {
+          Cause cause = new Cause(reading.meter(), ref(reading.meter(), price), null);
+          if (delta(cause, price, reading.quantity()).signum() < 0 == lower) {
+            settle(cause, price, reading.quantity());
+          }
+        }
+      }
     }
   }
 
@@ -103,20 +110,24 @@ final class Wallets {
     return new PriceRef(meter.period().ref(), price.id().uuid());
   }
 
-  private void settle(Cause cause, PriceTerms price, BigDecimal required) {
-    PriceRef ref = cause.price();
-    Use use = use(ref);
-    BigDecimal delta = required.subtract(use.required());
+  private void settle(Cause cause, PriceTerms price, BigDecimal quantity) {
+    BigDecimal delta = delta(cause, price, quantity);
     if (delta.signum() == 0) {
       return;
     }
+    Use use = use(cause.price());
+    BigDecimal required = use.required().add(delta);
     BigDecimal drawn =
         delta.signum() > 0
             ? use.drawn().add(draw(cause, price.customPricingUnitId(), delta))
             : use.drawn().min(required);
     giveBack(cause, use.drawn().subtract(drawn));
-    uses.put(ref, new Use(required, drawn));
-    changedPrices.add(ref);
+    uses.put(cause.price(), new Use(required, drawn));
+    changedPrices.add(cause.price());
+  }
+
+  private BigDecimal delta(Cause cause, PriceTerms price, BigDecimal quantity) {
+    return Rating.usageAmount(price, quantity).subtract(use(cause.price()).required());
   }
 
   /**
@@ -139,6 +150,10 @@ final class Wallets {
     UUID eventKey() {
       return event == null ? null : event.key();
     }
+
+    Instant at() {
+      return event == null ? meter.period().now() : event.generatedAt();
+    }
   }
 
   /** The units that blocks covered. */
@@ -147,15 +162,14 @@ final class Wallets {
     WalletRef wallet = new WalletRef(period.customerId(), unit.uuid());
     List<CreditDrawdown.Block> available =
         wallets.getOrDefault(wallet, List.of()).stream().map(blocks::get).toList();
-    Drawdown drawdown =
-        CreditDrawdown.draw(available, units, cause.event().generatedAt(), period.now());
+    Drawdown drawdown = CreditDrawdown.draw(available, units, cause.at(), period.now());
     for (Draw draw : drawdown.draws()) {
       move(cause, draw.blockId(), TransactionType.USAGE, draw.amount().negate());
       FromBlock before = fromBlock(cause.price(), draw.blockId());
       remember(
           cause.price(),
           draw.blockId(),
-          new FromBlock(before.drawn().add(draw.amount()), cause.event().generatedAt()));
+          new FromBlock(before.drawn().add(draw.amount()), cause.at()));
     }
     return units.subtract(drawdown.uncovered());
   }
