@@ -64,16 +64,15 @@ final class Charges {
   List<Line> adjustments(int boundary, List<Event> events) {
     List<Line> lines = new ArrayList<>();
     for (int period = 0; period < boundary; period++) {
-      if (isBilled("base", period)) {
+      if (facts.plan().base() != null && isCharged("base", period)) {
         add(lines, fixed(Kind.ADJUSTMENT, "base", period, fixedCost("base", period)));
       }
       for (Price price : facts.plan().prices()) {
-        if (!isBilled(price.slug(), period)) {
-          continue;
-        }
         if (price.inArrears()) {
-          add(lines, usage(Kind.ADJUSTMENT, price, period, events));
-        } else {
+          if (isBilled(price.slug(), period)) {
+            add(lines, usage(Kind.ADJUSTMENT, price, period, events));
+          }
+        } else if (isCharged(price.slug(), period)) {
           BigDecimal amount = fixedCost(price.slug(), period);
           add(lines, fixed(Kind.ADJUSTMENT, price.slug(), period, amount));
         }
@@ -106,6 +105,15 @@ final class Charges {
 
   private boolean isBilled(String price, int period) {
     return linesOf(price, period).findAny().isPresent();
+  }
+
+  /**
+   * Whether a fixed price is charged for a period: where it was, and where it was not since the
+   * period was to end before invoices begin, and then was renewed beyond that.
+   */
+  private boolean isCharged(String slug, int period) {
+    boolean opened = end == null || start(period).isBefore(end);
+    return isBilled(slug, period) || opened && !isSuppressed(period);
   }
 
   private BigDecimal billed(String price, int period) {
