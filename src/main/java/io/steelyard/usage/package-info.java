@@ -13,6 +13,10 @@
  * storage. The customer's lock is held by whoever folds, backfills or opens a period, so that an
  * event is counted by exactly one of the two, however late the customer or the period appears.
  *
+ * <p>A period that is cut short after events ahead of the cut were counted is <b>recounted</b>: its
+ * counters are thrown away with the cut, and a backfill counts all of what remains. What it has
+ * drawn stays so meanwhile, and is brought to what it needs when all is counted.
+ *
  * <p>A price in custom pricing units <b>draws</b> from the customer's blocks what its rated
  * quantity asks for, event by event; what no block covers stays uncovered, and when the quantity
  * falls, first that shrinks and then units go back to the blocks drawn from last. Drawn units of a
