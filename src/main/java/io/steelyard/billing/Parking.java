@@ -10,11 +10,14 @@ import io.steelyard.domain.IdKind;
 import io.steelyard.domain.InvoiceStatus;
 import io.steelyard.domain.NetTerms;
 import io.steelyard.domain.PeriodKey;
+import io.steelyard.domain.SubscriptionStatus;
+import io.steelyard.domain.WireName;
 import io.steelyard.invoice.DraftStore;
 import io.steelyard.invoice.DraftStore.NewInvoice;
 import io.steelyard.invoice.TransitionStore;
 import io.steelyard.invoice.TransitionStore.Cause;
 import io.steelyard.invoice.TransitionStore.InvoiceChange;
+import io.steelyard.invoice.TransitionStore.ParkingChange;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.PeriodStore;
 import io.steelyard.subscription.Subscription;
@@ -27,6 +30,7 @@ import io.vertx.sqlclient.SqlConnection;
 import io.vertx.sqlclient.Tuple;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +48,7 @@ final class Parking {
       """
       UPDATE subscription SET parked_at = $3, parked_reason = $4, updated_at = $3
        WHERE merchant_id = $1 AND id = $2 AND parked_at IS NULL
+      RETURNING status
       """;
 
   private static final String SUBSCRIPTION_OF =
@@ -55,10 +60,10 @@ final class Parking {
       WITH resumed AS (
         UPDATE subscription SET parked_at = NULL, updated_at = $3
          WHERE merchant_id = $1 AND id = $2 AND parked_at IS NOT NULL
-        RETURNING id
+        RETURNING id, status
       )
       SELECT EXISTS (SELECT FROM subscription WHERE merchant_id = $1 AND id = $2) AS known,
-             EXISTS (SELECT FROM resumed) AS resumed,
+             (SELECT status FROM resumed) AS status,
              array(SELECT i.id FROM invoice i JOIN resumed r ON i.subscription_id = r.id
                     WHERE i.merchant_id = $1 AND i.status = 'paused'
                       AND i.finalise_at IS NOT NULL) AS invoices
@@ -101,12 +106,25 @@ final class Parking {
                   .compose(
                       free ->
                           free
-                              ? drafts.insert(
-                                  tx,
-                                  merchantId,
-                                  List.of(paused(subscription, clock.now(), reason)))
+                              ? insert(tx, merchantId, paused(subscription, clock.now(), reason))
                               : Future.succeededFuture());
             });
+  }
+
+  private Future<Void> insert(SqlConnection tx, UUID merchantId, NewInvoice paused) {
+    InvoiceChange change =
+        new InvoiceChange(
+            paused.id().uuid(), InvoiceStatus.DRAFT, InvoiceStatus.PAUSED, paused.at());
+    return drafts
+        .insert(tx, merchantId, List.of(paused))
+        .compose(
+            done ->
+                transitions.recordInvoices(
+                    tx, merchantId, List.of(change), byBilling(paused.pausedReason())));
+  }
+
+  private Cause byBilling(String reason) {
+    return new Cause(Actor.BILLING, reason, null, clock.systemNow());
   }
 
   /** Whether it is an invoice that cannot be made, of which there is nothing yet. */
@@ -131,11 +149,17 @@ final class Parking {
                         .map(Map::isEmpty));
   }
 
-  private static Future<Void> mark(
+  private Future<Void> mark(
       SqlConnection tx, UUID merchantId, UUID subscriptionId, Instant now, String reason) {
     return tx.preparedQuery(PARK)
         .execute(Tuple.of(merchantId, subscriptionId, Sql.time(now), reason))
-        .mapEmpty();
+        .compose(
+            rows -> {
+              List<ParkingChange> parked = new ArrayList<>();
+              rows.forEach(
+                  row -> parked.add(new ParkingChange(subscriptionId, status(row), true, now)));
+              return transitions.recordParking(tx, merchantId, parked, byBilling(reason));
+            });
   }
 
   private static NewInvoice paused(Subscription subscription, Instant now, String reason) {
@@ -171,11 +195,7 @@ final class Parking {
     InvoiceChange change =
         new InvoiceChange(invoiceId, InvoiceStatus.PENDING, InvoiceStatus.PAUSED, now.now());
     return transitions
-        .moveInvoices(
-            tx,
-            merchantId,
-            List.of(change),
-            new Cause(Actor.BILLING, reason, null, clock.systemNow()))
+        .moveInvoices(tx, merchantId, List.of(change), byBilling(reason))
         .compose(
             moved -> tx.preparedQuery(SUBSCRIPTION_OF).execute(Tuple.of(merchantId, invoiceId)))
         .compose(
@@ -190,20 +210,36 @@ final class Parking {
 
   /** Takes a subscription up again; those of its invoices that had been made are pending again. */
   Future<Outcome> resume(SqlConnection tx, Call call, UUID subscriptionId, Instant now) {
+    Cause cause = new Cause(Actor.OPERATOR, "resumed", call.requestId(), clock.systemNow());
     return tx.preparedQuery(RESUME)
         .execute(Tuple.of(call.merchantId(), subscriptionId, Sql.time(now)))
         .map(rows -> rows.iterator().next())
         .compose(
             row ->
-                transitions
-                    .moveInvoices(
-                        tx,
-                        call.merchantId(),
-                        Arrays.stream(row.getArrayOfUUIDs("invoices"))
-                            .map(id -> again(id, now))
-                            .toList(),
-                        new Cause(Actor.OPERATOR, "resumed", call.requestId(), clock.systemNow()))
-                    .map(outcome(row)));
+                status(row) == null
+                    ? Future.succeededFuture(
+                        row.getBoolean("known") ? Outcome.NOT_PARKED : Outcome.UNKNOWN)
+                    : record(
+                            tx,
+                            call.merchantId(),
+                            new ParkingChange(subscriptionId, status(row), false, now),
+                            Arrays.stream(row.getArrayOfUUIDs("invoices"))
+                                .map(id -> again(id, now))
+                                .toList(),
+                            cause)
+                        .map(Outcome.RESUMED));
+  }
+
+  private Future<Void> record(
+      SqlConnection tx,
+      UUID merchantId,
+      ParkingChange resumed,
+      List<InvoiceChange> invoices,
+      Cause cause) {
+    return transitions
+        .recordParking(tx, merchantId, List.of(resumed), cause)
+        .compose(done -> transitions.moveInvoices(tx, merchantId, invoices, cause))
+        .mapEmpty();
   }
 
   private static InvoiceChange again(UUID invoiceId, Instant now) {
@@ -222,11 +258,9 @@ final class Parking {
                     id, Sql.instant(row, "parked_at"), row.getString("parked_reason")));
   }
 
-  private static Outcome outcome(Row row) {
-    if (row.getBoolean("resumed")) {
-      return Outcome.RESUMED;
-    }
-    return row.getBoolean("known") ? Outcome.NOT_PARKED : Outcome.UNKNOWN;
+  /** Null when nothing was changed. */
+  private static SubscriptionStatus status(Row row) {
+    return WireName.parseNullable(SubscriptionStatus.class, row.getString("status"));
   }
 
   private static String shortened(String reason) {

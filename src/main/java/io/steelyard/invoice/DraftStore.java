@@ -55,12 +55,15 @@ public final class DraftStore {
   private static final String RESUME =
       """
       UPDATE invoice i
-         SET status = t.status, total = t.total, due_date = t.due_date, issue_date = t.issue_date,
-             finalise_at = t.finalise_at, paused_reason = NULL, updated_at = t.at
-        FROM unnest($1::uuid[], $2::text[], $3::text[]::numeric[], $4::timestamptz[],
-                    $5::timestamptz[], $6::timestamptz[], $7::timestamptz[])
-          AS t(id, status, total, due_date, issue_date, finalise_at, at)
-       WHERE i.merchant_id = $8 AND i.id = t.id AND i.status = 'paused'
+         SET boundary_at = t.boundary_at, pending_date = t.boundary_at, status = t.status,
+             total = t.total, due_date = t.due_date, issue_date = t.issue_date,
+             finalise_at = t.finalise_at, net_terms = t.net_terms, paused_reason = NULL,
+             updated_at = t.at
+        FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[]::numeric[],
+                    $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::text[],
+                    $9::timestamptz[])
+          AS t(id, boundary_at, status, total, due_date, issue_date, finalise_at, net_terms, at)
+       WHERE i.merchant_id = $10 AND i.id = t.id AND i.status = 'paused'
       """;
 
   private static final String IDS_AT =
@@ -151,7 +154,10 @@ public final class DraftStore {
     return tx.preparedQuery(INSERT_INVOICES).execute(parameters).mapEmpty();
   }
 
-  /** Makes invoices of which so far there was only a paused row with its number. */
+  /**
+   * Makes invoices of which so far there was only a paused row with its number, as it was known
+   * when they could not be made. Fails when one of them is not paused any more.
+   */
   public Future<Void> resume(SqlClient transaction, UUID merchantId, List<NewInvoice> invoices) {
     if (invoices.isEmpty()) {
       return Future.succeededFuture();
@@ -161,13 +167,21 @@ public final class DraftStore {
         .execute(
             new Columns<>(invoices)
                 .uuids(each -> each.id().uuid())
+                .times(NewInvoice::boundaryAt)
                 .texts(each -> each.status().wire())
                 .numbers(NewInvoice::total)
                 .times(NewInvoice::dueDate)
                 .times(NewInvoice::issueDate)
                 .times(NewInvoice::finaliseAt)
+                .texts(each -> each.netTerms().wire())
                 .times(NewInvoice::at)
                 .and(merchantId))
+        .compose(
+            rows ->
+                rows.rowCount() == invoices.size()
+                    ? Future.succeededFuture()
+                    : Future.failedFuture(
+                        new IllegalStateException("a paused invoice is not paused any more")))
         .compose(done -> lines.insert(transaction, merchantId, placed(invoices)));
   }
 

@@ -108,6 +108,34 @@ public final class TransitionStore {
   }
 
   /**
+   * A subscription that is set aside, or taken up again, in a state that stays its own.
+   *
+   * @param parked whether it is set aside
+   */
+  public record ParkingChange(UUID id, SubscriptionStatus status, boolean parked, Instant at)
+      implements Change {
+    @Override
+    public WireName from() {
+      return parked ? status : Parked.PARKED;
+    }
+
+    @Override
+    public WireName to() {
+      return parked ? Parked.PARKED : status;
+    }
+  }
+
+  /** What the record calls it to be set aside, beside the states themselves. */
+  private enum Parked implements WireName {
+    PARKED;
+
+    @Override
+    public String wire() {
+      return "parked";
+    }
+  }
+
+  /**
    * Who made the changes and why.
    *
    * @param reason also what a paused invoice shows
@@ -151,6 +179,12 @@ public final class TransitionStore {
   /** As {@link #recordInvoices}. */
   public Future<Void> recordSubscriptions(
       SqlClient tx, UUID merchantId, List<SubscriptionChange> changes, Cause cause) {
+    return record(tx, merchantId, "subscription", changes, cause);
+  }
+
+  /** As {@link #recordInvoices}. */
+  public Future<Void> recordParking(
+      SqlClient tx, UUID merchantId, List<ParkingChange> changes, Cause cause) {
     return record(tx, merchantId, "subscription", changes, cause);
   }
 

@@ -3,12 +3,17 @@ package io.steelyard.subscription;
 import io.steelyard.credit.CreditStore;
 import io.steelyard.credit.CreditStore.NewBlock;
 import io.steelyard.credit.RolloverStore;
+import io.steelyard.domain.Actor;
+import io.steelyard.domain.InvoiceStatus;
 import io.steelyard.invoice.Corrections;
 import io.steelyard.invoice.Corrections.Correction;
 import io.steelyard.invoice.DraftStore;
 import io.steelyard.invoice.DraftStore.NewInvoice;
 import io.steelyard.invoice.Finalised;
 import io.steelyard.invoice.Finalised.FinalInvoice;
+import io.steelyard.invoice.TransitionStore;
+import io.steelyard.invoice.TransitionStore.Cause;
+import io.steelyard.invoice.TransitionStore.InvoiceChange;
 import io.steelyard.subscription.AccessStore.Changed;
 import io.steelyard.subscription.AccessStore.OpenAccess;
 import io.steelyard.subscription.Boundaries.Outcome;
@@ -36,6 +41,7 @@ final class BoundaryWriting {
   private final RolloverStore rollovers = new RolloverStore();
   private final Finalised finalised = new Finalised();
   private final Corrections corrections = new Corrections();
+  private final TransitionStore transitions = new TransitionStore();
 
   /** Writes all of it. */
   Future<Outcome> write(SqlConnection tx, Moment moment, List<Passed> passed, EventsBefore events) {
@@ -98,8 +104,7 @@ final class BoundaryWriting {
             tx, merchantId, made.stream().filter(isResumed.negate()).map(Passed::invoice).toList())
         .compose(
             done ->
-                invoices.resume(
-                    tx, merchantId, made.stream().filter(isResumed).map(Passed::invoice).toList()))
+                resume(tx, moment, made.stream().filter(isResumed).map(Passed::invoice).toList()))
         .compose(
             done ->
                 finalised.finalised(
@@ -111,6 +116,22 @@ final class BoundaryWriting {
                         .map(FinalInvoice::of)
                         .toList(),
                     moment.systemNow()));
+  }
+
+  /** What is final at once has been pending in between, as the record tells. */
+  private Future<Void> resume(SqlConnection tx, Moment moment, List<NewInvoice> paused) {
+    UUID merchantId = moment.call().merchantId();
+    List<InvoiceChange> changes =
+        paused.stream()
+            .map(
+                each ->
+                    new InvoiceChange(
+                        each.id().uuid(), InvoiceStatus.PAUSED, InvoiceStatus.PENDING, each.at()))
+            .toList();
+    Cause cause = new Cause(Actor.BILLING, "made at last", null, moment.systemNow());
+    return invoices
+        .resume(tx, merchantId, paused)
+        .compose(done -> transitions.recordInvoices(tx, merchantId, changes, cause));
   }
 
   private Future<Void> settle(SqlConnection tx, UUID merchantId, List<Passed> passed) {

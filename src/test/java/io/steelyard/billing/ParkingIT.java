@@ -43,6 +43,7 @@ class ParkingIT {
                rules: {quantity: 1, price: 2}}
         - externalId: odd
           name: Odd
+          netTerms: net30
           basePrices: {monthly: 9}
           prices:
             - {name: Calls, billable: calls, billingMode: arrears, priceType: unit,
@@ -100,7 +101,7 @@ class ParkingIT {
   }
 
   @BeforeEach
-  void subscribe() {
+  void subscribe() throws Exception {
     merchant = app.merchant("test", CATALOG).at("2040-01-01T00:00:00Z");
     String pro = merchant.planId(CATALOG, "pro");
     for (int i = 0; i < OTHERS; i++) {
@@ -115,6 +116,13 @@ class ParkingIT {
                 .get("id");
     use(4, "2040-01-10T00:00:00Z");
     use(5, "2040-02-10T00:00:00Z");
+    // what makes the invoice impossible may make counting so
+    String waiting =
+        "SELECT count(*) FROM event_batch WHERE merchant_id = '%s'"
+            .formatted(Id.parse(IdKind.MERCHANT, merchant.id()).orElseThrow().uuid());
+    assertThat(
+            Merchant.eventually(() -> Tables.query(app.database(), waiting), List.of("0")::equals))
+        .containsExactly("0");
   }
 
   private void use(long count, String at) {
@@ -173,6 +181,22 @@ class ParkingIT {
     assertThat(others).allMatch(each -> each.get("status").equals("test"));
   }
 
+  /** {@code from to actor} of each change of the odd subscription, or of one of its invoices. */
+  private List<String> record(String subject) {
+    return Tables.query(
+        app.database(),
+        filled(
+            """
+            SELECT concat_ws(' ', from_status, to_status, actor)
+              FROM transition WHERE subject_id = (%s) ORDER BY id
+            """
+                .formatted(subject)));
+  }
+
+  private static String invoiceAt(int boundary) {
+    return "SELECT id FROM invoice WHERE subscription_id = '{id}' AND boundary_index = " + boundary;
+  }
+
   private void isClean() {
     Answer report = merchant.operator("GET", "/integrity").send(200);
     assertThat(report.<List<?>>at("findings")).isEmpty();
@@ -208,6 +232,102 @@ class ParkingIT {
                 "SELECT count(*) FROM invoice WHERE subscription_id = '{id}'"
                     + " AND paused_reason IS NOT NULL"))
         .isEqualTo("0");
+    assertThat(record("SELECT '{id}'::uuid"))
+        .containsExactly("active parked billing", "parked active operator");
+    assertThat(record(invoiceAt(1)))
+        .containsExactly("draft paused billing", "paused pending billing", "pending test billing");
+    assertThat(record(invoiceAt(2))).containsExactly("pending test billing");
+    isClean();
+  }
+
+  @Test
+  void theRecordTellsWhoResumedItAndWhy() {
+    sql(Fault.REFUSED_PERIOD.breaking);
+    merchant.at("2040-02-05T00:00:00Z");
+    String reason = one("SELECT parked_reason FROM subscription WHERE id = '{id}'");
+    sql(Fault.REFUSED_PERIOD.mending);
+
+    Answer resumed = resume(odd);
+
+    String told =
+        """
+        SELECT concat_ws(' ', to_status, at AT TIME ZONE 'UTC', recorded_at IS NOT NULL,
+                         coalesce(request_id, 'nobody'), reason)
+          FROM transition WHERE subject_id = (%s) ORDER BY id
+        """;
+    assertThat(Tables.query(app.database(), filled(told.formatted("SELECT '{id}'::uuid"))))
+        .containsExactly(
+            "parked 2040-02-05 00:00:00 t nobody " + reason,
+            "active 2040-02-05 00:00:00 t " + resumed.header("x-request-id") + " resumed");
+    assertThat(Tables.query(app.database(), filled(told.formatted(invoiceAt(1)))).getFirst())
+        .isEqualTo("paused 2040-02-05 00:00:00 t nobody " + reason);
+  }
+
+  /** The plan's net terms, too, which were not known when it was parked. */
+  @Test
+  void whatIsPendingAfterTheResumeBecomesFinalByItsPlansTerms() {
+    sql(Fault.REFUSED_PERIOD.breaking);
+    merchant.at("2040-02-01T01:00:00Z");
+    sql(Fault.REFUSED_PERIOD.mending);
+    resume(odd);
+    assertThat(oddInvoices()).containsExactly("0 test 9.00", "1 pending 21.00");
+
+    merchant.at("2040-02-05T00:00:00Z");
+
+    assertThat(
+            one(
+                """
+                SELECT concat_ws(' ', net_terms, issue_date AT TIME ZONE 'UTC',
+                                 date(due_date AT TIME ZONE 'UTC'))
+                  FROM invoice WHERE subscription_id = '{id}' AND boundary_index = 1
+                """))
+        .isEqualTo("net30 2040-02-01 12:00:00 2040-03-02");
+    assertThat(record(invoiceAt(1)))
+        .containsExactly("draft paused billing", "paused pending billing", "pending test billing");
+  }
+
+  @Test
+  void whatStandsForAnInvoiceCannotBeVoided() {
+    sql(Fault.REFUSED_PERIOD.breaking);
+    merchant.at("2040-02-05T00:00:00Z");
+    Object paused =
+        merchant.invoices().stream()
+            .filter(each -> each.get("status").equals("paused"))
+            .findFirst()
+            .orElseThrow()
+            .get("id");
+
+    Answer refused =
+        merchant.operator("POST", "/invoices/" + paused + "/void").json(Map.of()).send();
+
+    assertThat(refused.problem()).isEqualTo("409 illegal_transition []");
+    sql(Fault.REFUSED_PERIOD.mending);
+  }
+
+  @Test
+  void aRowThatDoesNotBecomeTheInvoiceLeavesItParked() {
+    sql(Fault.REFUSED_PERIOD.breaking);
+    merchant.at("2040-02-05T00:00:00Z");
+    sql(Fault.REFUSED_PERIOD.mending);
+    sql(
+        """
+        CREATE FUNCTION leave_it() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+        CREATE TRIGGER leave_it BEFORE UPDATE ON invoice FOR EACH ROW
+          WHEN (OLD.subscription_id = '{id}' AND OLD.status = 'paused')
+          EXECUTE FUNCTION leave_it()
+        """);
+
+    Answer resumed = resume(odd);
+
+    sql("DROP FUNCTION leave_it CASCADE");
+    assertThat(resumed.<String>at("parkedReason")).contains("not paused any more");
+    assertThat(oddInvoices()).containsExactly("0 test 9.00", "1 paused 0.00");
+    assertThat(one("SELECT period_index FROM subscription WHERE id = '{id}'")).isEqualTo("0");
+    assertThat(record("SELECT '{id}'::uuid"))
+        .containsExactly(
+            "active parked billing", "parked active operator", "active parked billing");
+    assertThat(resume(odd).<Object>at("parkedAt")).isNull();
+    assertThat(oddInvoices()).containsExactly("0 test 9.00", "1 test 21.00");
     isClean();
   }
 
@@ -261,6 +381,14 @@ class ParkingIT {
     use(1, "2040-01-11T00:00:00Z");
     assertThat(resume(odd).<Object>at("parkedReason")).isNull();
     assertThat(oddInvoices()).containsExactly("0 test 9.00", "1 test 24.00");
+    assertThat(record(invoiceAt(1)))
+        .containsExactly(
+            "pending paused billing",
+            "paused pending operator",
+            "pending paused billing",
+            "paused pending operator",
+            "pending test billing");
+    assertThat(record("SELECT '{id}'::uuid")).hasSize(4);
     merchant.at("2040-03-05T00:00:00Z");
     assertThat(oddInvoices()).containsExactly("0 test 9.00", "1 test 24.00", "2 test 24.00");
     isClean();
