@@ -63,13 +63,16 @@ public final class DraftStore {
        WHERE i.merchant_id = $8 AND i.id = t.id AND i.status = 'paused'
       """;
 
+  // One by one: a plan made while there were few invoices would read all of the merchant's.
   private static final String IDS_AT =
       """
-      SELECT i.subscription_id, i.boundary_index, i.id
+      SELECT t.subscription_id, t.boundary_index, i.id
         FROM unnest($2::uuid[], $3::int[]) AS t(subscription_id, boundary_index)
-        JOIN invoice i ON i.subscription_id = t.subscription_id
-         AND i.boundary_index = t.boundary_index
-       WHERE i.merchant_id = $1 AND ($4::text IS NULL OR i.status = $4)
+       CROSS JOIN LATERAL (
+         SELECT i.id FROM invoice i
+          WHERE i.merchant_id = $1 AND i.subscription_id = t.subscription_id
+            AND i.boundary_index = t.boundary_index AND ($4::text IS NULL OR i.status = $4)
+          LIMIT 1) i
       """;
 
   /**
