@@ -3,6 +3,7 @@ package io.steelyard.subscription;
 import io.steelyard.credit.CreditStore;
 import io.steelyard.credit.CreditStore.NewBlock;
 import io.steelyard.credit.RolloverStore;
+import io.steelyard.db.Sql;
 import io.steelyard.domain.Actor;
 import io.steelyard.domain.InvoiceStatus;
 import io.steelyard.invoice.Corrections;
@@ -46,24 +47,25 @@ final class BoundaryWriting {
   /** Writes all of it. */
   Future<Outcome> write(SqlConnection tx, Moment moment, List<Passed> passed, EventsBefore events) {
     UUID merchantId = moment.call().merchantId();
-    return periods
-        .insert(
+    Future<Integer> behind =
+        periods.insert(
             tx,
             merchantId,
             passed.stream().map(Passed::period).filter(Objects::nonNull).toList(),
-            events)
-        .compose(
-            behind ->
-                writeAccess(tx, merchantId, passed)
-                    .compose(done -> writeInvoices(tx, moment, passed))
-                    .compose(done -> writeUnits(tx, merchantId, units(passed)))
-                    // of the units, too, that the boundary itself brings
-                    .compose(done -> settle(tx, merchantId, passed))
-                    .map(
-                        new Outcome(
-                            passed.stream().map(Passed::after).toList(),
-                            invoices(passed),
-                            behind)));
+            events);
+    return Sql.pipelined(
+            behind,
+            writeAccess(tx, merchantId, passed),
+            writeInvoices(tx, moment, passed),
+            writeUnits(tx, merchantId, units(passed))
+                // of the units, too, that the boundary itself brings
+                .compose(done -> settle(tx, merchantId, passed)))
+        .map(
+            done ->
+                new Outcome(
+                    passed.stream().map(Passed::after).toList(),
+                    invoices(passed),
+                    behind.result()));
   }
 
   private Future<Void> writeAccess(SqlConnection tx, UUID merchantId, List<Passed> passed) {
@@ -78,10 +80,10 @@ final class BoundaryWriting {
             .filter(each -> each.period() == null)
             .map(BoundaryWriting::changed)
             .toList();
-    return access
-        .open(tx, merchantId, open)
-        .compose(done -> access.invalidateOthers(tx, merchantId, reopened, open))
-        .compose(done -> access.close(tx, merchantId, ended));
+    return Sql.pipelined(
+        access.open(tx, merchantId, open),
+        access.invalidateOthers(tx, merchantId, reopened, open),
+        access.close(tx, merchantId, ended));
   }
 
   private static Changed changed(Passed passed) {
@@ -99,39 +101,34 @@ final class BoundaryWriting {
     UUID merchantId = moment.call().merchantId();
     Predicate<Passed> isResumed = each -> each.boundary().pausedInvoice() != null;
     List<Passed> made = passed.stream().filter(each -> each.invoice() != null).toList();
-    return invoices
-        .insert(
-            tx, merchantId, made.stream().filter(isResumed.negate()).map(Passed::invoice).toList())
-        .compose(
-            done ->
-                resume(tx, moment, made.stream().filter(isResumed).map(Passed::invoice).toList()))
-        .compose(
-            done ->
-                finalised.finalised(
-                    tx,
-                    merchantId,
-                    made.stream()
-                        .map(Passed::invoice)
-                        .filter(each -> each.finaliseAt() == null)
-                        .map(FinalInvoice::of)
-                        .toList(),
-                    moment.systemNow()));
+    List<NewInvoice> resumed = made.stream().filter(isResumed).map(Passed::invoice).toList();
+    return Sql.pipelined(
+        invoices.insert(
+            tx, merchantId, made.stream().filter(isResumed.negate()).map(Passed::invoice).toList()),
+        invoices.resume(tx, merchantId, resumed),
+        recordResumed(tx, moment, resumed),
+        finalised.finalised(
+            tx,
+            merchantId,
+            made.stream()
+                .map(Passed::invoice)
+                .filter(each -> each.finaliseAt() == null)
+                .map(FinalInvoice::of)
+                .toList(),
+            moment.systemNow()));
   }
 
   /** What is final at once has been pending in between, as the record tells. */
-  private Future<Void> resume(SqlConnection tx, Moment moment, List<NewInvoice> paused) {
-    UUID merchantId = moment.call().merchantId();
+  private Future<Void> recordResumed(SqlConnection tx, Moment moment, List<NewInvoice> resumed) {
     List<InvoiceChange> changes =
-        paused.stream()
+        resumed.stream()
             .map(
                 each ->
                     new InvoiceChange(
                         each.id().uuid(), InvoiceStatus.PAUSED, InvoiceStatus.PENDING, each.at()))
             .toList();
     Cause cause = new Cause(Actor.BILLING, "made at last", null, moment.systemNow());
-    return invoices
-        .resume(tx, merchantId, paused)
-        .compose(done -> transitions.recordInvoices(tx, merchantId, changes, cause));
+    return transitions.recordInvoices(tx, moment.call().merchantId(), changes, cause);
   }
 
   private Future<Void> settle(SqlConnection tx, UUID merchantId, List<Passed> passed) {
@@ -157,18 +154,22 @@ final class BoundaryWriting {
   }
 
   private static List<Units> units(List<Passed> passed) {
-    return passed.stream().map(each -> new Units(each.at(), each.blocks())).toList();
+    return passed.stream()
+        .map(each -> new Units(each.at(), each.blocks(), each.boundary().index() == 0))
+        .toList();
   }
 
   /** Allocates units, with what rolls over into them. */
   Future<Void> writeUnits(SqlConnection tx, UUID merchantId, List<Units> units) {
+    Map<Instant, List<NewBlock>> successors =
+        byDate(units.stream().filter(each -> !each.first()).toList());
     Future<Void> written = Future.succeededFuture();
     for (Map.Entry<Instant, List<NewBlock>> dated : byDate(units).entrySet()) {
+      List<NewBlock> takeOver = successors.getOrDefault(dated.getKey(), List.of());
       written =
           written
               .compose(done -> credits.allocate(tx, merchantId, dated.getValue(), dated.getKey()))
-              .compose(
-                  done -> rollovers.rollOver(tx, merchantId, dated.getValue(), dated.getKey()));
+              .compose(done -> rollovers.rollOver(tx, merchantId, takeOver, dated.getKey()));
     }
     return written;
   }
