@@ -48,17 +48,19 @@ final class UsageStore {
       WHERE e.customer_id IS NOT NULL
       """;
 
-  private static final String PERIOD_COLUMNS =
+  private static final String PERIOD_COLUMNS_OF =
       """
       SELECT p.merchant_id, p.subscription_id, p.period_index, p.customer_id, p.plan_id,
              p.period_start, p.period_end, p.ready_until, p.opened_at, p.recounts, s.billing_cadence,
              m.clock_now, s.start_date, s.end_date,
              coalesce(p.period_index < s.period_index, false)
                OR s.status IN ('ended', 'deleted') AS closed
-      FROM subscription_period p
+      FROM {periods} p
       JOIN subscription s ON s.merchant_id = p.merchant_id AND s.id = p.subscription_id
       JOIN merchant m ON m.id = p.merchant_id
       """;
+  private static final String PERIOD_COLUMNS =
+      PERIOD_COLUMNS_OF.replace("{periods}", "subscription_period");
 
   private static final String PERIODS_OF =
       PERIOD_COLUMNS
@@ -75,11 +77,13 @@ final class UsageStore {
   // is closed before it is ready.
   // NO KEY UPDATE, as the counters' foreign keys lock the same rows for their key.
   // Taken off the top of the index first, and with the limit in the text: a plan for any limit
-  // reckons with a tenth of all that wait, and would read all subscriptions to find theirs.
+  // reckons with a tenth of all that wait, and would read all subscriptions to find theirs. The
+  // columns are those of the locked row: read once more, they could be older than a cut.
   private static final String CLAIM_PERIODS =
       """
       WITH claimed AS MATERIALIZED (
-        SELECT p.subscription_id, p.period_index
+        SELECT p.merchant_id, p.subscription_id, p.period_index, p.customer_id, p.plan_id,
+               p.period_start, p.period_end, p.ready_until, p.opened_at, p.recounts
         FROM subscription_period p
         WHERE p.ready_until < p.period_end AND p.subscription_id <> ALL ($1::uuid[])
         ORDER BY p.opened_at
@@ -87,11 +91,7 @@ final class UsageStore {
         FOR NO KEY UPDATE SKIP LOCKED
       )
       """
-          + PERIOD_COLUMNS
-          + """
-          JOIN claimed c
-            ON c.subscription_id = p.subscription_id AND c.period_index = p.period_index
-          """;
+          + PERIOD_COLUMNS_OF.replace("{periods}", "claimed");
 
   // The merchant ends the order, since two merchants may use the same key at the same time.
   // Events still in a batch are left to the fold of that batch, which waits for this customer's
