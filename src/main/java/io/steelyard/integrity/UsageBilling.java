@@ -96,6 +96,9 @@ final class UsageBilling {
 
   private void compare(Closed closed, Map<Key, UsageTotal> counters, Map<Key, BigDecimal> billed) {
     PlanTerms plan = plans.get(closed.planId());
+    if (plan == null) {
+      return; // told among the references
+    }
     Map<UUID, BigDecimal> due = new HashMap<>();
     plan.prices().forEach(price -> due.put(price.id().uuid(), BigDecimal.ZERO));
     for (InvoiceLine line : linesDue(closed, plan, counters)) {
