@@ -39,7 +39,9 @@ final class UsageBilling {
 
   Future<Void> check() {
     return next(new UUID(0, 0))
-        .compose(done -> Rule.checkAll(inspection, List.of(BilledStore.TWO_LINES)));
+        .compose(
+            done ->
+                Rule.checkAll(inspection, List.of(BilledStore.TWO_LINES, BilledStore.WRONG_WAIT)));
   }
 
   private Future<Void> next(UUID after) {

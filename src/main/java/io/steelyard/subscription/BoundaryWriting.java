@@ -3,12 +3,15 @@ package io.steelyard.subscription;
 import io.steelyard.credit.CreditStore;
 import io.steelyard.credit.CreditStore.NewBlock;
 import io.steelyard.credit.RolloverStore;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.invoice.Corrections;
 import io.steelyard.invoice.Corrections.Correction;
 import io.steelyard.invoice.DraftStore;
 import io.steelyard.invoice.DraftStore.NewInvoice;
 import io.steelyard.invoice.Finalised;
 import io.steelyard.invoice.Finalised.FinalInvoice;
+import io.steelyard.invoice.RebillStore;
 import io.steelyard.subscription.AccessStore.Changed;
 import io.steelyard.subscription.AccessStore.OpenAccess;
 import io.steelyard.subscription.Boundaries.Outcome;
@@ -36,6 +39,7 @@ final class BoundaryWriting {
   private final RolloverStore rollovers = new RolloverStore();
   private final Finalised finalised = new Finalised();
   private final Corrections corrections = new Corrections();
+  private final RebillStore rebills = new RebillStore();
 
   /** Writes all of it. */
   Future<Outcome> write(SqlConnection tx, Moment moment, List<Passed> passed, EventsBefore events) {
@@ -53,6 +57,7 @@ final class BoundaryWriting {
                     .compose(done -> writeUnits(tx, merchantId, units(passed)))
                     // of the units, too, that the boundary itself brings
                     .compose(done -> settle(tx, merchantId, passed))
+                    .compose(done -> rebills.ended(tx, merchantId, ended(passed)))
                     .map(
                         new Outcome(
                             passed.stream().map(Passed::after).toList(),
@@ -76,6 +81,14 @@ final class BoundaryWriting {
         .open(tx, merchantId, open)
         .compose(done -> access.invalidateOthers(tx, merchantId, reopened, open))
         .compose(done -> access.close(tx, merchantId, ended));
+  }
+
+  private static List<Id> ended(List<Passed> passed) {
+    return passed.stream()
+        .map(Passed::after)
+        .filter(each -> each.view().status() == SubscriptionStatus.ENDED)
+        .map(Subscription::id)
+        .toList();
   }
 
   private static Changed changed(Passed passed) {

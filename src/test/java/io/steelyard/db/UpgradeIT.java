@@ -75,12 +75,12 @@ class UpgradeIT {
     assertThat(
             found(
                 """
-                SELECT concat_ws(' ', c.external_id, r.period_index, r.usage, r.fixed, %s)
+                SELECT concat_ws(' ', c.external_id, r.period_index, r.usage, r.fixed, r.ended, %s)
                   FROM rebill r JOIN subscription s ON s.id = r.subscription_id
                   JOIN customer c ON c.id = s.customer_id
                 """
                     .formatted(minute("r.since"))))
-        .containsExactly("ended 0 t f 2040-01-01 05:00");
+        .containsExactly("ended 0 t f t 2040-01-01 05:00");
   }
 
   @Test

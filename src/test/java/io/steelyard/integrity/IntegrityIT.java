@@ -185,6 +185,14 @@ class IntegrityIT {
             List.of("usage" + CLOSED, "usage" + CLOSED),
             "UPDATE invoice SET status = 'void' WHERE id = {invoice}"),
         Breakage.of(
+            "a correction that waits for the invoice of an end that was not",
+            List.of("usage" + CLOSED),
+            """
+            INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since,
+                ended)
+            VALUES ({merchant}, {closed}, 0, true, false, now(), true)
+            """),
+        Breakage.of(
             "usage from before invoices were to be made",
             List.of("usage" + CLOSED, "usage" + CLOSED),
             """
@@ -296,8 +304,8 @@ class IntegrityIT {
     again.sql(
         "UPDATE invoice SET status = 'void' WHERE id = {invoice}",
         """
-        INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since)
-        VALUES ({merchant}, {closed}, 0, true, false, now())
+        INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since, ended)
+        VALUES ({merchant}, {closed}, 0, true, false, now(), false)
         """);
 
     assertThat(Books.findings(pending.check())).isEmpty();
