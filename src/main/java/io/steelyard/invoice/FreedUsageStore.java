@@ -38,7 +38,8 @@ final class FreedUsageStore {
       SELECT $1, s.id, p.period_index, true, false, $4, s.status IN ('ended', 'deleted')
         FROM unnest($3::integer[]) AS p (period_index)
         JOIN subscription s ON s.merchant_id = $1 AND s.id = $2
-      ON CONFLICT (subscription_id, period_index) DO UPDATE SET usage = true
+      ON CONFLICT (subscription_id, period_index) DO UPDATE
+      SET usage = true, ended = excluded.ended
       """;
 
   /** The periods whose usage an invoice bills. */

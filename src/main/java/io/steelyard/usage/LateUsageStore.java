@@ -29,7 +29,8 @@ final class LateUsageStore {
       FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[])
            AS p (merchant_id, subscription_id, period_index, since)
       JOIN subscription s ON s.merchant_id = p.merchant_id AND s.id = p.subscription_id
-      ON CONFLICT (subscription_id, period_index) DO UPDATE SET usage = true
+      ON CONFLICT (subscription_id, period_index) DO UPDATE
+      SET usage = true, ended = excluded.ended
       """;
 
   private record LateEvent(UsagePeriod.Ref period, UUID key) {}
