@@ -150,7 +150,7 @@ final class Deployment {
             Entry.eventLoop(
                 "customer",
                 count.customer().instances(),
-                () -> new CustomerVerticle(settings, pools, clock, boundaries)),
+                CustomerVerticle.instances(settings, pools, clock, boundaries)),
             Entry.worker(
                 "aggregation",
                 count.aggregation().instances(),

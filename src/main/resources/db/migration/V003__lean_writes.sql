@@ -36,3 +36,8 @@ ALTER TABLE outbox DROP CONSTRAINT outbox_merchant_id_fkey;
 CREATE INDEX allocation_block_rollover
   ON allocation_block (subscription_id, custom_pricing_unit_id, expires_at)
   WHERE origin = 'plan' AND rollover_max > 0 AND remaining > 0;
+
+-- For those that have waited longest, however many wait.
+DROP INDEX subscription_period_not_ready;
+CREATE INDEX subscription_period_not_ready ON subscription_period (opened_at)
+  WHERE ready_until < period_end;

@@ -136,7 +136,9 @@ final class BoundaryJob implements DueJob {
                 Instant next = allocations.nextDue(each.dueAt(), open.period());
                 units.add(
                     new Units(
-                        at, allocations.blocks(each.dueAt(), index, invoices.get(each.period()))));
+                        at,
+                        allocations.blocks(each.dueAt(), index, invoices.get(each.period())),
+                        false));
                 progress.add(new Progress(each.at(index, next), at));
               }
               return boundaries.allocate(tx, merchantId, units, progress);

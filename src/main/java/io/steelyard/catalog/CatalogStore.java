@@ -96,15 +96,10 @@ public final class CatalogStore {
       return Future.succeededFuture(Map.of());
     }
     Tuple which = which(merchantId, planIds);
-    return client
-        .preparedQuery(TERMS)
-        .execute(which)
-        .compose(
-            terms ->
-                client
-                    .preparedQuery(ALLOCATIONS)
-                    .execute(which)
-                    .map(allocations -> PlanTermsRows.read(byPlan(terms), byPlan(allocations))));
+    Future<RowSet<Row>> terms = client.preparedQuery(TERMS).execute(which);
+    Future<RowSet<Row>> allocations = client.preparedQuery(ALLOCATIONS).execute(which);
+    return Sql.pipelined(terms, allocations)
+        .map(done -> PlanTermsRows.read(byPlan(terms.result()), byPlan(allocations.result())));
   }
 
   /** The plan new customers are subscribed to. */

@@ -9,6 +9,7 @@ import io.steelyard.bus.FailureException;
 import io.steelyard.customer.CustomerMessages.CreatedCustomer;
 import io.steelyard.customer.CustomerMessages.CustomerInput;
 import io.steelyard.db.SqlFailures;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.pgclient.PgException;
@@ -26,8 +27,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Group commit: creations of one merchant that come while a transaction of others is under way go
  * together into the next, since a merchant's invoice numbers let through one transaction at a time.
- * There is no delay: a lonely one goes at once. Belongs to one event loop; what waits is bounded by
- * what the verticle lets in.
+ * There is no delay: a lonely one goes at once. Shared by all instances of a process, so that they
+ * make one large group, not many small ones that wait for each other. What waits is bounded by what
+ * the instances let in.
  */
 final class CreationBuffer {
   private static final Logger LOG = LoggerFactory.getLogger(CreationBuffer.class);
@@ -41,19 +43,39 @@ final class CreationBuffer {
     Future<List<Optional<CreatedCustomer>>> create(Call call, List<CustomerInput> inputs);
   }
 
-  private record Pending(Call call, CustomerInput input, Promise<CreatedCustomer> answer) {}
+  /**
+   * @param context of the instance that waits for the answer, on which it is given
+   * @param transaction of that instance, which stays open as long as it waits
+   */
+  private record Pending(
+      Context context,
+      Transaction transaction,
+      Call call,
+      CustomerInput input,
+      Promise<CreatedCustomer> answer) {
+
+    void complete(CreatedCustomer created) {
+      context.runOnContext(now -> answer.complete(created));
+    }
+
+    void fail(Throwable error) {
+      context.runOnContext(now -> answer.fail(error));
+    }
+
+    void expire() {
+      fail(new Failure.TimedOut("The request waited too long.").asException());
+    }
+  }
 
   private final int groupMax;
-  private final Transaction transaction;
   private final DistributionSummary groups;
   private final Counter split;
 
-  /** By merchant, there exactly while a transaction of its is under way. */
+  /** By merchant, there exactly while a transaction of its is under way; guarded by itself. */
   private final Map<UUID, Deque<Pending>> waiting = new HashMap<>();
 
-  CreationBuffer(int groupMax, Transaction transaction, MeterRegistry metrics) {
+  CreationBuffer(int groupMax, MeterRegistry metrics) {
     this.groupMax = groupMax;
-    this.transaction = transaction;
     this.groups =
         DistributionSummary.builder("steelyard.customer.group")
             .description("Customers created in one transaction")
@@ -64,17 +86,32 @@ final class CreationBuffer {
             .register(metrics);
   }
 
-  /** Answered once the customer and all that belongs to it are committed. */
-  Future<CreatedCustomer> add(Call call, CustomerInput input) {
-    Pending pending = new Pending(call, input, Promise.promise());
-    Deque<Pending> others = waiting.get(call.merchantId());
-    if (others == null) {
-      waiting.put(call.merchantId(), new ArrayDeque<>());
+  /**
+   * Answered, on {@code context}, once the customer and all that belongs to it are committed.
+   *
+   * @param context the caller's
+   * @param transaction the caller's, usable until its last answer
+   */
+  Future<CreatedCustomer> add(
+      Context context, Transaction transaction, Call call, CustomerInput input) {
+    Pending pending = new Pending(context, transaction, call, input, Promise.promise());
+    if (isFirst(pending)) {
       createThenNext(call.merchantId(), List.of(pending));
-    } else {
-      others.add(pending);
     }
     return pending.answer().future();
+  }
+
+  /** Whether no transaction of its merchant's is under way; else it waits for the next. */
+  private boolean isFirst(Pending pending) {
+    synchronized (waiting) {
+      Deque<Pending> others = waiting.get(pending.call().merchantId());
+      if (others != null) {
+        others.add(pending);
+        return false;
+      }
+      waiting.put(pending.call().merchantId(), new ArrayDeque<>());
+      return true;
+    }
   }
 
   private void createThenNext(UUID merchantId, List<Pending> group) {
@@ -82,30 +119,31 @@ final class CreationBuffer {
         .onComplete(
             done -> {
               List<Pending> next = takeWaiting(merchantId);
-              if (next.isEmpty()) {
-                waiting.remove(merchantId);
-              } else {
-                createThenNext(merchantId, next);
+              if (!next.isEmpty()) {
+                // an instance that is being closed has no part in it any more
+                next.getFirst().context().runOnContext(now -> createThenNext(merchantId, next));
               }
             });
   }
 
+  /** None when nobody waits; then no transaction of the merchant's is under way any more. */
   private List<Pending> takeWaiting(UUID merchantId) {
-    Deque<Pending> others = waiting.get(merchantId);
-    List<Pending> taken = new ArrayList<>(Math.min(groupMax, others.size()));
-    while (taken.size() < groupMax && !others.isEmpty()) {
-      Pending pending = others.poll();
-      if (pending.call().expired()) {
-        expire(pending);
-      } else {
-        taken.add(pending);
+    synchronized (waiting) {
+      Deque<Pending> others = waiting.get(merchantId);
+      List<Pending> taken = new ArrayList<>(Math.min(groupMax, others.size()));
+      while (taken.size() < groupMax && !others.isEmpty()) {
+        Pending pending = others.poll();
+        if (pending.call().expired()) {
+          pending.expire();
+        } else {
+          taken.add(pending);
+        }
       }
+      if (taken.isEmpty()) {
+        waiting.remove(merchantId);
+      }
+      return taken;
     }
-    return taken;
-  }
-
-  private static void expire(Pending pending) {
-    pending.answer().fail(new Failure.TimedOut("The request waited too long.").asException());
   }
 
   /** Completes when every one of the group has its answer; never fails. */
@@ -124,8 +162,8 @@ final class CreationBuffer {
 
   private Future<List<Optional<CreatedCustomer>>> attempt(List<Pending> group) {
     try {
-      return transaction.create(
-          group.getFirst().call(), group.stream().map(Pending::input).toList());
+      Pending first = group.getFirst();
+      return first.transaction().create(first.call(), group.stream().map(Pending::input).toList());
     } catch (RuntimeException | Error e) { // whoever waits behind must have its turn
       return Future.failedFuture(e);
     }
@@ -133,19 +171,19 @@ final class CreationBuffer {
 
   private static void answer(List<Pending> group, List<Optional<CreatedCustomer>> outcomes) {
     for (int i = 0; i < group.size(); i++) {
-      Promise<CreatedCustomer> answer = group.get(i).answer();
+      Pending pending = group.get(i);
       outcomes
           .get(i)
           .ifPresentOrElse(
-              answer::complete,
-              () -> answer.fail(new FailureException(SqlFailures.EXTERNAL_ID_TAKEN)));
+              pending::complete,
+              () -> pending.fail(new FailureException(SqlFailures.EXTERNAL_ID_TAKEN)));
     }
   }
 
   /** What one of them caused must not hit the others: they are made one by one, in their order. */
   private Future<Void> failed(List<Pending> group, Throwable error) {
     if (group.size() == 1 || !isUndoneByTheServer(error)) {
-      group.forEach(pending -> pending.answer().fail(error));
+      group.forEach(pending -> pending.fail(error));
       return Future.succeededFuture();
     }
     split.increment();
@@ -162,7 +200,7 @@ final class CreationBuffer {
 
   private Future<Void> createUnlessExpired(Pending pending) {
     if (pending.call().expired()) {
-      expire(pending);
+      pending.expire();
       return Future.succeededFuture();
     }
     return create(List.of(pending));

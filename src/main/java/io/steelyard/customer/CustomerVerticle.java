@@ -7,6 +7,7 @@ import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
 import io.steelyard.catalog.CatalogStore;
 import io.steelyard.customer.CustomerMessages.CreateCustomer;
+import io.steelyard.customer.CustomerMessages.CreatedCustomer;
 import io.steelyard.customer.CustomerMessages.CustomerInput;
 import io.steelyard.customer.CustomerMessages.CustomerPage;
 import io.steelyard.customer.CustomerMessages.CustomerView;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Supplier;
 
 /** Answers for customers. */
 public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
@@ -39,22 +41,29 @@ public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
   private final CustomerCreation creation;
   private final CreationBuffer buffer;
 
-  public CustomerVerticle(
-      Settings settings, Pools pools, MerchantClock clock, Boundaries boundaries) {
+  private CustomerVerticle(
+      Settings settings,
+      Pools pools,
+      MerchantClock clock,
+      Boundaries boundaries,
+      CreationBuffer buffer) {
     super(Address.CUSTOMER, settings, pools);
     this.clock = clock;
     this.creation = new CustomerCreation(clock, boundaries);
-    this.buffer =
-        new CreationBuffer(
-            settings.inFlightMax(),
-            (call, inputs) -> pool.withTransaction(tx -> creation.create(tx, call, inputs)),
-            settings.metrics());
+    this.buffer = buffer;
+  }
+
+  /** Makes the instances of one process. */
+  public static Supplier<CustomerVerticle> instances(
+      Settings settings, Pools pools, MerchantClock clock, Boundaries boundaries) {
+    CreationBuffer buffer = new CreationBuffer(settings.inFlightMax(), settings.metrics());
+    return () -> new CustomerVerticle(settings, pools, clock, boundaries, buffer);
   }
 
   @Override
   protected Future<? extends Reply> handle(CustomerMessages<?> message, Call call) {
     return switch (message) {
-      case CreateCustomer create -> buffer.add(call, create.input());
+      case CreateCustomer create -> buffer.add(context, this::createAll, call, create.input());
       case UpsertCustomers upsert -> upsert(upsert, call);
       case GetCustomer get -> found(store.find(pool, call.merchantId(), get.id()));
       case GetCustomerByExternalId get ->
@@ -63,6 +72,10 @@ public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
       case GrantPrivatePlan grant -> grant(grant, call);
       case LinkCardGateway link -> link(link, call);
     };
+  }
+
+  private Future<List<Optional<CreatedCustomer>>> createAll(Call call, List<CustomerInput> inputs) {
+    return pool.withTransaction(tx -> creation.create(tx, call, inputs));
   }
 
   private Future<Customers> upsert(UpsertCustomers upsert, Call call) {

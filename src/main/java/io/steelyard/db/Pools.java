@@ -135,6 +135,10 @@ public final class Pools {
             // Plans made while tables were empty are kept, those of foreign keys above all, and
             // would read all of a table that has grown since. Only a check of all books wants that.
             .addProperty("enable_seqscan", name.equals(INTEGRITY) ? "on" : "off")
+            // Looking rows up by their keys costs little more than reading in order, from memory or
+            // a solid-state disk: else a few hundred lookups are taken for dearer than a whole
+            // index.
+            .addProperty("random_page_cost", "1.1")
             .addProperty(
                 "idle_in_transaction_session_timeout",
                 Integer.toString(config.idleInTransactionTimeoutMs()));

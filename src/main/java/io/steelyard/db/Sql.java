@@ -2,10 +2,12 @@ package io.steelyard.db;
 
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
+import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.util.List;
 import java.util.UUID;
 
 /** Conversions between the database's types and ours. */
@@ -13,6 +15,15 @@ public final class Sql {
   private static final UUID NO_ROW = new UUID(0, 0);
 
   private Sql() {}
+
+  /**
+   * Completes when all of these statements of one transaction have. They are on their way at once;
+   * the server carries them out in the order in which they were sent, and none after one that has
+   * failed.
+   */
+  public static Future<Void> pipelined(Future<?>... statements) {
+    return Future.all(List.of(statements)).mapEmpty();
+  }
 
   /** A timestamptz parameter; null stays null. */
   public static OffsetDateTime time(Instant instant) {

@@ -30,11 +30,11 @@ public final class DraftStore {
    * Takes the merchant's next numbers. Its row stays locked until the transaction ends, which is
    * what keeps the numbers gapless: take them late.
    */
-  private static final String NEXT_NUMBERS =
-      "UPDATE invoice_number SET last = last + $2 WHERE merchant_id = $1 RETURNING last";
-
   private static final String INSERT_INVOICES =
       """
+      WITH number AS (
+        UPDATE invoice_number SET last = last + $20::bigint WHERE merchant_id = $19 RETURNING last
+      )
       INSERT INTO invoice (id, customer_id, subscription_id, boundary_index, boundary_at, status,
           currency, total, due_date, issue_date, pending_date, finalise_at, net_terms,
           auto_sync_invoice, auto_send_invoice, auto_charge_invoice, payment_gateway, paused_reason,
@@ -42,8 +42,8 @@ public final class DraftStore {
       SELECT t.id, t.customer_id, t.subscription_id, t.boundary_index, t.boundary_at, t.status,
              t.currency, t.total, t.due_date, t.issue_date, t.boundary_at, t.finalise_at,
              t.net_terms, t.auto_sync, t.auto_send, t.auto_charge, t.payment_gateway,
-             t.paused_reason, t.at, t.at, $19, $20 + t.n
-        FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::timestamptz[], $6::text[],
+             t.paused_reason, t.at, t.at, $19, number.last - $20::bigint + t.n
+        FROM number, unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::timestamptz[], $6::text[],
                     $7::text[], $8::text[]::numeric[], $9::timestamptz[], $10::timestamptz[],
                     $11::timestamptz[], $12::text[], $13::boolean[], $14::boolean[],
                     $15::boolean[], $16::text[], $17::text[], $18::timestamptz[]) WITH ORDINALITY
@@ -63,13 +63,16 @@ public final class DraftStore {
        WHERE i.merchant_id = $8 AND i.id = t.id AND i.status = 'paused'
       """;
 
+  // One by one: a plan made while there were few invoices would read all of the merchant's.
   private static final String IDS_AT =
       """
-      SELECT i.subscription_id, i.boundary_index, i.id
+      SELECT t.subscription_id, t.boundary_index, i.id
         FROM unnest($2::uuid[], $3::int[]) AS t(subscription_id, boundary_index)
-        JOIN invoice i ON i.subscription_id = t.subscription_id
-         AND i.boundary_index = t.boundary_index
-       WHERE i.merchant_id = $1 AND ($4::text IS NULL OR i.status = $4)
+       CROSS JOIN LATERAL (
+         SELECT i.id FROM invoice i
+          WHERE i.merchant_id = $1 AND i.subscription_id = t.subscription_id
+            AND i.boundary_index = t.boundary_index AND ($4::text IS NULL OR i.status = $4)
+          LIMIT 1) i
       """;
 
   /**
@@ -114,19 +117,13 @@ public final class DraftStore {
     if (invoices.isEmpty()) {
       return Future.succeededFuture();
     }
-    return transaction
-        .preparedQuery(NEXT_NUMBERS)
-        .execute(Tuple.of(merchantId, (long) invoices.size()))
-        .compose(
-            rows -> {
-              long before = rows.iterator().next().getLong("last") - invoices.size();
-              return insertHeads(transaction, merchantId, invoices, before);
-            })
-        .compose(done -> lines.insert(transaction, merchantId, placed(invoices)));
+    return Sql.pipelined(
+        insertHeads(transaction, merchantId, invoices),
+        lines.insert(transaction, merchantId, placed(invoices)));
   }
 
   private static Future<Void> insertHeads(
-      SqlClient tx, UUID merchantId, List<NewInvoice> invoices, long numberBefore) {
+      SqlClient tx, UUID merchantId, List<NewInvoice> invoices) {
     Tuple parameters =
         new Columns<>(invoices)
             .uuids(each -> each.id().uuid())
@@ -147,8 +144,15 @@ public final class DraftStore {
             .texts(each -> wire(each.paymentGateway()))
             .texts(NewInvoice::pausedReason)
             .times(NewInvoice::at)
-            .and(merchantId, numberBefore);
-    return tx.preparedQuery(INSERT_INVOICES).execute(parameters).mapEmpty();
+            .and(merchantId, (long) invoices.size());
+    return tx.preparedQuery(INSERT_INVOICES)
+        .execute(parameters)
+        .compose(
+            rows ->
+                rows.rowCount() == invoices.size()
+                    ? Future.succeededFuture()
+                    : Future.failedFuture(
+                        new IllegalStateException("merchant " + merchantId + " has no numbers")));
   }
 
   /** Makes invoices of which so far there was only a paused row with its number. */

@@ -1,5 +1,6 @@
 package io.steelyard.invoice;
 
+import io.steelyard.db.Sql;
 import io.steelyard.domain.Actor;
 import io.steelyard.domain.DeliveryAction;
 import io.steelyard.domain.Id;
@@ -51,9 +52,9 @@ public final class Finalised {
             .filter(each -> each.status() == InvoiceStatus.READY_TO_SYNC && each.automatic())
             .map(each -> new OutboxStore.Entry(each.id().uuid(), DeliveryAction.SYNC))
             .toList();
-    return transitions
-        .recordInvoices(
-            tx, merchantId, changes, new Cause(Actor.BILLING, "finalised", null, systemNow))
-        .compose(done -> outbox.enqueue(tx, merchantId, entries, systemNow));
+    return Sql.pipelined(
+        transitions.recordInvoices(
+            tx, merchantId, changes, new Cause(Actor.BILLING, "finalised", null, systemNow)),
+        outbox.enqueue(tx, merchantId, entries, systemNow));
   }
 }

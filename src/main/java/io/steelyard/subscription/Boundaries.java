@@ -2,6 +2,7 @@ package io.steelyard.subscription;
 
 import io.steelyard.bus.Call;
 import io.steelyard.credit.CreditStore.NewBlock;
+import io.steelyard.db.Sql;
 import io.steelyard.domain.Actor;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.PlanTerms;
@@ -84,11 +85,10 @@ public final class Boundaries {
                                   ? after.get(each.id())
                                   : each.at(null, each.view().startDate()))
                       .toList();
-              return subscriptions
-                  .insert(tx, all, call.merchantId())
-                  .compose(done -> writing.write(tx, moment, passed, events));
-            })
-        .mapEmpty();
+              return Sql.pipelined(
+                  subscriptions.insert(tx, all, call.merchantId()),
+                  writing.write(tx, moment, passed, events));
+            });
   }
 
   private static boolean isActive(Subscription subscription) {
@@ -109,13 +109,14 @@ public final class Boundaries {
       EventsBefore events) {
     Moment moment = new Moment(call, reading, clock.systemNow(), graceMs);
     List<Passed> passed = draft(moment, boundaries, plans);
-    return subscriptions
-        .progress(
+    Future<Void> progress =
+        subscriptions.progress(
             tx,
             call.merchantId(),
-            passed.stream().map(each -> new Progress(each.after(), each.at())).toList())
-        .compose(done -> recordChanges(tx, moment, passed))
-        .compose(done -> writing.write(tx, moment, passed, events));
+            passed.stream().map(each -> new Progress(each.after(), each.at())).toList());
+    Future<Void> recorded = recordChanges(tx, moment, passed);
+    Future<Outcome> written = writing.write(tx, moment, passed, events);
+    return Sql.pipelined(progress, recorded, written).compose(done -> written);
   }
 
   private Future<Void> recordChanges(SqlConnection tx, Moment moment, List<Passed> passed) {
@@ -155,8 +156,12 @@ public final class Boundaries {
             .toList());
   }
 
-  /** Blocks that are allocated at an instant of the merchant's. */
-  public record Units(Instant at, List<NewBlock> blocks) {}
+  /**
+   * Blocks that are allocated at an instant of the merchant's.
+   *
+   * @param first whether the subscription begins with them, so that nothing can roll over into them
+   */
+  public record Units(Instant at, List<NewBlock> blocks, boolean first) {}
 
   /** Allocates units within periods, and notes how far their subscriptions have come. */
   public Future<Void> allocate(

@@ -3,6 +3,7 @@ package io.steelyard.subscription;
 import io.steelyard.credit.CreditStore;
 import io.steelyard.credit.CreditStore.NewBlock;
 import io.steelyard.credit.RolloverStore;
+import io.steelyard.db.Sql;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.invoice.Corrections;
@@ -44,25 +45,26 @@ final class BoundaryWriting {
   /** Writes all of it. */
   Future<Outcome> write(SqlConnection tx, Moment moment, List<Passed> passed, EventsBefore events) {
     UUID merchantId = moment.call().merchantId();
-    return periods
-        .insert(
+    Future<Integer> behind =
+        periods.insert(
             tx,
             merchantId,
             passed.stream().map(Passed::period).filter(Objects::nonNull).toList(),
-            events)
-        .compose(
-            behind ->
-                writeAccess(tx, merchantId, passed)
-                    .compose(done -> writeInvoices(tx, moment, passed))
-                    .compose(done -> writeUnits(tx, merchantId, units(passed)))
-                    // of the units, too, that the boundary itself brings
-                    .compose(done -> settle(tx, merchantId, passed))
-                    .compose(done -> rebills.ended(tx, merchantId, ended(passed)))
-                    .map(
-                        new Outcome(
-                            passed.stream().map(Passed::after).toList(),
-                            invoices(passed),
-                            behind)));
+            events);
+    return Sql.pipelined(
+            behind,
+            writeAccess(tx, merchantId, passed),
+            writeInvoices(tx, moment, passed),
+            rebills.ended(tx, merchantId, ended(passed)),
+            writeUnits(tx, merchantId, units(passed))
+                // of the units, too, that the boundary itself brings
+                .compose(done -> settle(tx, merchantId, passed)))
+        .map(
+            done ->
+                new Outcome(
+                    passed.stream().map(Passed::after).toList(),
+                    invoices(passed),
+                    behind.result()));
   }
 
   private Future<Void> writeAccess(SqlConnection tx, UUID merchantId, List<Passed> passed) {
@@ -77,10 +79,10 @@ final class BoundaryWriting {
             .filter(each -> each.period() == null)
             .map(BoundaryWriting::changed)
             .toList();
-    return access
-        .open(tx, merchantId, open)
-        .compose(done -> access.invalidateOthers(tx, merchantId, reopened, open))
-        .compose(done -> access.close(tx, merchantId, ended));
+    return Sql.pipelined(
+        access.open(tx, merchantId, open),
+        access.invalidateOthers(tx, merchantId, reopened, open),
+        access.close(tx, merchantId, ended));
   }
 
   private static List<Id> ended(List<Passed> passed) {
@@ -106,24 +108,20 @@ final class BoundaryWriting {
     UUID merchantId = moment.call().merchantId();
     Predicate<Passed> isResumed = each -> each.boundary().pausedInvoice() != null;
     List<Passed> made = passed.stream().filter(each -> each.invoice() != null).toList();
-    return invoices
-        .insert(
-            tx, merchantId, made.stream().filter(isResumed.negate()).map(Passed::invoice).toList())
-        .compose(
-            done ->
-                invoices.resume(
-                    tx, merchantId, made.stream().filter(isResumed).map(Passed::invoice).toList()))
-        .compose(
-            done ->
-                finalised.finalised(
-                    tx,
-                    merchantId,
-                    made.stream()
-                        .map(Passed::invoice)
-                        .filter(each -> each.finaliseAt() == null)
-                        .map(FinalInvoice::of)
-                        .toList(),
-                    moment.systemNow()));
+    return Sql.pipelined(
+        invoices.insert(
+            tx, merchantId, made.stream().filter(isResumed.negate()).map(Passed::invoice).toList()),
+        invoices.resume(
+            tx, merchantId, made.stream().filter(isResumed).map(Passed::invoice).toList()),
+        finalised.finalised(
+            tx,
+            merchantId,
+            made.stream()
+                .map(Passed::invoice)
+                .filter(each -> each.finaliseAt() == null)
+                .map(FinalInvoice::of)
+                .toList(),
+            moment.systemNow()));
   }
 
   private Future<Void> settle(SqlConnection tx, UUID merchantId, List<Passed> passed) {
@@ -149,18 +147,22 @@ final class BoundaryWriting {
   }
 
   private static List<Units> units(List<Passed> passed) {
-    return passed.stream().map(each -> new Units(each.at(), each.blocks())).toList();
+    return passed.stream()
+        .map(each -> new Units(each.at(), each.blocks(), each.boundary().index() == 0))
+        .toList();
   }
 
   /** Allocates units, with what rolls over into them. */
   Future<Void> writeUnits(SqlConnection tx, UUID merchantId, List<Units> units) {
+    Map<Instant, List<NewBlock>> successors =
+        byDate(units.stream().filter(each -> !each.first()).toList());
     Future<Void> written = Future.succeededFuture();
     for (Map.Entry<Instant, List<NewBlock>> dated : byDate(units).entrySet()) {
+      List<NewBlock> takeOver = successors.getOrDefault(dated.getKey(), List.of());
       written =
           written
               .compose(done -> credits.allocate(tx, merchantId, dated.getValue(), dated.getKey()))
-              .compose(
-                  done -> rollovers.rollOver(tx, merchantId, dated.getValue(), dated.getKey()));
+              .compose(done -> rollovers.rollOver(tx, merchantId, takeOver, dated.getKey()));
     }
     return written;
   }

@@ -12,7 +12,6 @@ import io.vertx.sqlclient.Tuple;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 
@@ -25,19 +24,29 @@ public final class PeriodStore {
       """
       INSERT INTO subscription_period (merchant_id, subscription_id, period_index, customer_id,
           plan_id, period_start, period_end, is_trial, opened_at, ready_until)
-      SELECT $10, t.subscription_id, t.period_index, t.customer_id, t.plan_id, t.period_start,
-             t.period_end, t.is_trial, t.opened_at,
-             CASE WHEN $9 = 'unknown' OR $9 = 'locked' AND EXISTS (
-                         SELECT FROM event e
-                          WHERE e.merchant_id = $10 AND e.customer_id = t.customer_id
-                            AND e.generated_at >= t.period_start AND e.generated_at < t.period_end)
-                  THEN t.period_start ELSE t.period_end END
+      SELECT $9, t.subscription_id, t.period_index, t.customer_id, t.plan_id, t.period_start,
+             t.period_end, t.is_trial, t.opened_at, %s
         FROM unnest($1::uuid[], $2::int[], $3::uuid[], $4::uuid[], $5::timestamptz[],
                     $6::timestamptz[], $7::boolean[], $8::timestamptz[])
           AS t(subscription_id, period_index, customer_id, plan_id, period_start, period_end,
                is_trial, opened_at)
       RETURNING ready_until < period_end AS behind
       """;
+
+  /** A statement each, so that those that need not look into the events are not planned to. */
+  private static final Map<EventsBefore, String> INSERTS =
+      Map.of(
+          EventsBefore.NONE, INSERT.formatted("t.period_end"),
+          EventsBefore.UNKNOWN, INSERT.formatted("t.period_start"),
+          EventsBefore.LOCKED,
+              INSERT.formatted(
+                  """
+                  CASE WHEN EXISTS (
+                             SELECT FROM event e
+                              WHERE e.merchant_id = $9 AND e.customer_id = t.customer_id
+                                AND e.generated_at >= t.period_start
+                                AND e.generated_at < t.period_end)
+                       THEN t.period_start ELSE t.period_end END"""));
 
   private static final String CUT =
       """
@@ -103,7 +112,7 @@ public final class PeriodStore {
       return Future.succeededFuture(0);
     }
     return transaction
-        .preparedQuery(INSERT)
+        .preparedQuery(INSERTS.get(events))
         .execute(
             new Columns<>(periods)
                 .uuids(each -> each.subscription().id().uuid())
@@ -114,7 +123,7 @@ public final class PeriodStore {
                 .times(each -> each.period().end())
                 .booleans(each -> each.period().trial())
                 .times(NewPeriod::openedAt)
-                .and(events.name().toLowerCase(Locale.ROOT), merchantId))
+                .and(merchantId))
         .map(
             rows -> {
               int behind = 0;

@@ -74,17 +74,23 @@ final class UsageStore {
   // What is read here of the subscription stays true until the customer's lock is held: no period
   // is closed before it is ready.
   // NO KEY UPDATE, as the counters' foreign keys lock the same rows for their key.
+  // Taken off the top of the index first, and with the limit in the text: a plan for any limit
+  // reckons with a tenth of all that wait, and would read all subscriptions to find theirs.
   private static final String CLAIM_PERIODS =
-      PERIOD_COLUMNS
+      """
+      WITH claimed AS MATERIALIZED (
+        SELECT p.subscription_id, p.period_index
+        FROM subscription_period p
+        WHERE p.ready_until < p.period_end AND p.subscription_id <> ALL ($1::uuid[])
+        ORDER BY p.opened_at
+        LIMIT %d
+        FOR NO KEY UPDATE SKIP LOCKED
+      )
+      """
+          + PERIOD_COLUMNS
           + """
-          WHERE p.ready_until < p.period_end AND NOT EXISTS (
-            SELECT FROM unnest($2::uuid[], $3::uuid[], $4::integer[])
-                        AS passed (merchant_id, subscription_id, period_index)
-            WHERE passed.subscription_id = p.subscription_id
-              AND passed.period_index = p.period_index)
-          ORDER BY p.opened_at
-          LIMIT $1
-          FOR NO KEY UPDATE OF p SKIP LOCKED
+          JOIN claimed c
+            ON c.subscription_id = p.subscription_id AND c.period_index = p.period_index
           """;
 
   // The merchant ends the order, since two merchants may use the same key at the same time.
@@ -183,14 +189,18 @@ final class UsageStore {
         .map(rows -> wholePeriod(rows.iterator().next()));
   }
 
-  /** Periods that earlier events may not be counted in yet, but those to be passed by; locked. */
+  /**
+   * Periods that earlier events may not be counted in yet; locked. Subscriptions are passed by with
+   * all their periods.
+   */
   Future<List<UsagePeriod>> claimPeriods(
       SqlConnection transaction, int periodsMax, Collection<UsagePeriod.Ref> passBy) {
-    Tuple parameters = Tuple.of(periodsMax);
-    parameters.addValue(passBy.stream().map(UsagePeriod.Ref::merchantId).toArray(UUID[]::new));
-    parameters.addValue(passBy.stream().map(UsagePeriod.Ref::subscriptionId).toArray(UUID[]::new));
-    parameters.addValue(passBy.stream().map(UsagePeriod.Ref::index).toArray(Integer[]::new));
-    return list(transaction.preparedQuery(CLAIM_PERIODS).execute(parameters), this::missingPart);
+    UUID[] passed = passBy.stream().map(UsagePeriod.Ref::subscriptionId).toArray(UUID[]::new);
+    return list(
+        transaction
+            .preparedQuery(CLAIM_PERIODS.formatted(periodsMax))
+            .execute(Tuple.of((Object) passed)),
+        this::missingPart);
   }
 
   /**
