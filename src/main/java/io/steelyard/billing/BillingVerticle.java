@@ -5,6 +5,7 @@ import io.steelyard.billing.BillingMessages.PreviewInvoice;
 import io.steelyard.billing.BillingMessages.ResumeSubscription;
 import io.steelyard.billing.BillingMessages.RunDueWork;
 import io.steelyard.billing.BillingMessages.SubscriptionResumed;
+import io.steelyard.billing.DueStore.Turn;
 import io.steelyard.bus.Address;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
@@ -35,6 +36,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   private static final Logger LOG = LoggerFactory.getLogger(BillingVerticle.class);
   private static final int MERCHANTS_MAX = 50;
   private static final long ROUND_MS = 60_000;
+  private static final UUID FIRST = new UUID(0, 0);
 
   private final Pools pools;
   private final MerchantClock clock;
@@ -53,6 +55,9 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   private boolean stopping;
   private boolean waiting;
   private Future<?> round = Future.succeededFuture();
+
+  /** Whose turn was last, of those that something is due for. */
+  private UUID turn = FIRST;
 
   public BillingVerticle(
       Settings settings,
@@ -107,7 +112,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
 
   private Future<Void> round() {
     Instant now = clock.systemNow();
-    return due.dueMerchants(own, now, MERCHANTS_MAX, failing.at(now))
+    return due.dueMerchants(own, now, new Turn(turn, MERCHANTS_MAX, failing.at(now)))
         .timeout(pools.patienceMs(1, config.statementTimeoutMs()), TimeUnit.MILLISECONDS)
         .compose(this::runEach)
         .onSuccess(done -> waiting = false)
@@ -115,6 +120,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
   }
 
   private Future<Void> runEach(List<Call.Merchant> merchants) {
+    turn = merchants.size() < MERCHANTS_MAX ? FIRST : merchants.getLast().id().uuid();
     Future<Void> done = Future.succeededFuture();
     for (Call.Merchant merchant : merchants) {
       done =
@@ -127,7 +133,7 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
     if (runs.isRunning(merchant.id().uuid())) {
       return Future.succeededFuture(); // somebody who has set the clock waits for it
     }
-    return runs.run(Call.within("billing", merchant, ROUND_MS))
+    return runs.runUnlessWaiting(Call.within("billing", merchant, ROUND_MS))
         .onSuccess(count -> failing.succeeded(List.of(merchant.id().uuid())))
         .<Void>mapEmpty()
         .recover(error -> leave(merchant, error));

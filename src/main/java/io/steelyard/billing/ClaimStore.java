@@ -92,8 +92,9 @@ final class ClaimStore {
       """
       SELECT s.id
         FROM subscription s
-       WHERE s.merchant_id = $1 AND s.status IN ('ended', 'deleted') AND s.parked_at IS NULL
-         AND s.id IN (SELECT subscription_id FROM rebill WHERE merchant_id = $1 AND since <= $3)
+       WHERE s.merchant_id = $1 AND s.parked_at IS NULL
+         AND s.id IN (SELECT subscription_id FROM rebill
+                       WHERE merchant_id = $1 AND ended AND since <= $3)
          AND EXISTS (%s)
          AND ($4::uuid[] IS NULL OR s.id = ANY ($4))
          AND get_byte(uuid_send(s.customer_id), 15) %% $6 = $5

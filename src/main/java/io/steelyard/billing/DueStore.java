@@ -22,7 +22,8 @@ final class DueStore {
   static final String CORRECTABLE =
       """
       SELECT FROM rebill r
-       WHERE r.merchant_id = s.merchant_id AND r.subscription_id = s.id AND r.since <= $3
+       WHERE r.merchant_id = s.merchant_id AND r.subscription_id = s.id AND r.ended
+         AND r.since <= $3
          AND NOT EXISTS (
            SELECT FROM invoice i
             WHERE i.merchant_id = r.merchant_id AND i.subscription_id = r.subscription_id
@@ -44,15 +45,16 @@ final class DueStore {
           OR EXISTS (SELECT FROM allocation_block
                       WHERE merchant_id = $1 AND remaining > 0 AND expires_at <= $3)
           OR EXISTS (SELECT FROM subscription s
-                      WHERE s.merchant_id = $1 AND s.status IN ('ended', 'deleted')
-                        AND s.parked_at IS NULL
-                        AND s.id IN (SELECT subscription_id FROM rebill WHERE merchant_id = $1)
+                      WHERE s.merchant_id = $1 AND s.parked_at IS NULL
+                        AND s.id IN (SELECT subscription_id FROM rebill
+                                      WHERE merchant_id = $1 AND ended AND since <= $3)
                         AND EXISTS (%s))
           AS due
       """
           .formatted(CORRECTABLE);
 
-  // Those that wait longest first, measured by their own clocks, so that every one has its turn.
+  // In the order of their ids, each measured by its own clock: what is due may still have to wait,
+  // and must not be in the way of those behind it.
   private static final String DUE_MERCHANTS =
       """
       SELECT m.id, m.environment, m.timezone
@@ -76,8 +78,7 @@ final class DueStore {
                          FROM rebill r
                          JOIN subscription s
                            ON s.merchant_id = r.merchant_id AND s.id = r.subscription_id
-                        WHERE r.merchant_id = m.id AND s.status IN ('ended', 'deleted')
-                          AND s.parked_at IS NULL
+                        WHERE r.merchant_id = m.id AND r.ended AND s.parked_at IS NULL
                           AND NOT EXISTS (
                             SELECT FROM invoice i
                              WHERE i.merchant_id = r.merchant_id
@@ -85,9 +86,8 @@ final class DueStore {
                                AND i.status IN ('pending', 'paused') AND i.issue_date IS NULL)
                         ORDER BY r.since LIMIT 1)
                         + $4 * interval '1 ms') AS since) due
-       WHERE due.since <= coalesce(m.clock_now, $1) AND m.id <> ALL ($3::uuid[])
-       ORDER BY coalesce(m.clock_now, $1) - due.since DESC, m.id
-       LIMIT $2
+       WHERE m.id > $5 AND due.since <= coalesce(m.clock_now, $1) AND m.id <> ALL ($3::uuid[])
+       ORDER BY m.id LIMIT $2
       """;
 
   private static final String IS_FOLDED =
@@ -113,6 +113,14 @@ final class DueStore {
    */
   record LastBoundary(Id subscriptionId, int index, Instant since) {}
 
+  /**
+   * Whose turn it is.
+   *
+   * @param after the merchant whose turn was last
+   * @param passBy merchants who are to be left alone
+   */
+  record Turn(UUID after, int max, Set<UUID> passBy) {}
+
   private final long graceMs;
 
   /**
@@ -133,15 +141,15 @@ final class DueStore {
     return now.minusMillis(graceMs);
   }
 
-  /** Merchants by whose clocks something should have been done, but {@code passBy}. */
-  Future<List<Call.Merchant>> dueMerchants(
-      SqlClient client, Instant now, int max, Set<UUID> passBy) {
+  /** The next merchants by id, by whose clocks something should have been done. */
+  Future<List<Call.Merchant>> dueMerchants(SqlClient client, Instant now, Turn turn) {
     return client
         .preparedQuery(DUE_MERCHANTS)
         .execute(
-            Tuple.of(Sql.time(now), max)
-                .addValue(passBy.toArray(UUID[]::new))
-                .addValue((double) graceMs))
+            Tuple.of(Sql.time(now), turn.max())
+                .addValue(turn.passBy().toArray(UUID[]::new))
+                .addValue((double) graceMs)
+                .addUUID(turn.after()))
         .map(
             rows -> {
               List<Call.Merchant> due = new ArrayList<>();

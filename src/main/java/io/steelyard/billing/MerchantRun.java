@@ -76,6 +76,22 @@ final class MerchantRun {
     return run.onComplete(ended -> running.remove(merchantId, run));
   }
 
+  /**
+   * As {@link #run}, but not while a set clock waits for the fold: in a round, others would wait
+   * with it.
+   */
+  Future<Long> runUnlessWaiting(Call call) {
+    Instant now = clock.systemNow();
+    return transactions
+        .limited(1, clock.read(pool, call))
+        .compose(
+            reading ->
+                reading.frozen()
+                    ? transactions.limited(1, due.isFolded(pool, call.merchantId(), now))
+                    : Future.succeededFuture(true))
+        .compose(ready -> ready ? run(call) : Future.succeededFuture(0L));
+  }
+
   boolean isRunning(UUID merchantId) {
     return running.containsKey(merchantId);
   }

@@ -7,8 +7,10 @@
  *
  * <p>Every instance on every node may run it: work is claimed in the database ({@code FOR NO KEY
  * UPDATE SKIP LOCKED}) in short transactions of one merchant each, so that whoever dies leaves
- * nothing half done. A merchant's own clock decides what is due. Locks are taken in this order:
- * claimed rows, then customers ({@code db.CustomerLocks}), then the merchant's invoice numbers.
+ * nothing half done. A merchant's own clock decides what is due. Each instance goes round the
+ * merchants by id, so that work which has to wait is in nobody's way. Locks are taken in this
+ * order: claimed rows, then customers ({@code db.CustomerLocks}), then the merchant's invoice
+ * numbers.
  *
  * <p>Words: a subscription is <i>due</i> at {@code due_at}; a boundary is <i>passed</i> when the
  * period before it has been brought up to date; what cannot be done is halved until the one

@@ -118,6 +118,7 @@ public final class Pools {
   }
 
   private Pool pool(Vertx vertx, String name, int size, Limits limits) {
+    boolean readsAll = name.equals(INTEGRITY);
     PgConnectOptions connect =
         new PgConnectOptions()
             .setHost(endpoint.host())
@@ -133,12 +134,11 @@ public final class Pools {
             .addProperty("statement_timeout", Integer.toString(limits.statementMs()))
             .addProperty("lock_timeout", Integer.toString(limits.lockMs()))
             // Plans made while tables were empty are kept, those of foreign keys above all, and
-            // would read all of a table that has grown since. Only a check of all books wants that.
-            .addProperty("enable_seqscan", name.equals(INTEGRITY) ? "on" : "off")
-            // Looking rows up by their keys costs little more than reading in order, from memory or
-            // a solid-state disk: else a few hundred lookups are taken for dearer than a whole
-            // index.
-            .addProperty("random_page_cost", "1.1")
+            // would read all of a table that has grown since. Lookups by keys cost little more than
+            // reading in order, from memory or a solid-state disk: else a few hundred are taken for
+            // dearer than a whole index. Only a check of all books wants to read all.
+            .addProperty("enable_seqscan", readsAll ? "on" : "off")
+            .addProperty("random_page_cost", readsAll ? "4" : "1.1")
             .addProperty(
                 "idle_in_transaction_session_timeout",
                 Integer.toString(config.idleInTransactionTimeoutMs()));

@@ -81,6 +81,21 @@ final class BilledStore {
        ORDER BY i.subscription_id, l.period_index LIMIT $2
       """;
 
+  private static final String WAITING =
+      """
+      SELECT s.id AS subject,
+             format('period %s is to be corrected as if the subscription %s', r.period_index,
+                    CASE WHEN r.ended THEN 'had ended' ELSE 'went on' END) AS detail,
+             count(*) OVER () AS faults
+        FROM subscription s
+        JOIN rebill r ON r.merchant_id = $1 AND r.subscription_id = s.id
+       WHERE s.merchant_id = $1 AND r.ended <> (s.status IN ('ended', 'deleted'))
+       ORDER BY s.id, r.period_index LIMIT $2
+      """;
+
+  /** Corrections that wait for an invoice that will never be, or have one that is not for them. */
+  static final Rule WRONG_WAIT = new Rule(Check.USAGE, IdKind.SUBSCRIPTION, WAITING);
+
   /** Prices that have two arrears lines for one period. */
   static final Rule TWO_LINES = new Rule(Check.USAGE, IdKind.SUBSCRIPTION, TWICE);
 

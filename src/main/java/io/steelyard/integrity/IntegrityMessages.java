@@ -57,7 +57,9 @@ public sealed interface IntegrityMessages<R extends Reply> extends Request<R> {
     /** Invoices and their lines. */
     TOTALS("totals"),
     /** Numbers of invoices and which boundary they are for. */
-    NUMBERS("numbers");
+    NUMBERS("numbers"),
+    /** What rows name, and whose that is. */
+    REFERENCES("references");
 
     private final String wire;
 

@@ -43,6 +43,7 @@ public final class IntegrityVerticle extends ServiceVerticle<IntegrityMessages<?
   private final RoundStore rounds = new RoundStore();
   private final LedgerStore ledger = new LedgerStore();
   private final InvoiceStore invoices = new InvoiceStore();
+  private final ReferenceStore references = new ReferenceStore();
   private final Tiling tiling = new Tiling();
   private final Set<SqlConnection> running = new HashSet<>();
   private Pool pool;
@@ -120,6 +121,7 @@ public final class IntegrityVerticle extends ServiceVerticle<IntegrityMessages<?
                     inspection, new Recount(inspection.merchantId(), clock, eventBytesMax), null))
         .compose(done -> new UsageBilling(inspection).check())
         .compose(done -> invoices.check(inspection))
+        .compose(done -> references.check(inspection))
         .map(done -> inspection.report(checkedAt));
   }
 
@@ -172,7 +174,14 @@ public final class IntegrityVerticle extends ServiceVerticle<IntegrityMessages<?
 
   private Future<Void> inspectAll(SqlConnection connection) {
     Map<Check, Long> faults = IntegrityMetrics.none();
-    return inspectNext(connection, new UUID(0, 0), faults)
+    return rounds
+        .strays(connection)
+        .compose(
+            strays -> {
+              strays.forEach(stray -> LOG.error("integrity: {}, which is not there", stray));
+              faults.merge(Check.REFERENCES, (long) strays.size(), Long::sum);
+              return inspectNext(connection, new UUID(0, 0), faults);
+            })
         .onSuccess(done -> metrics.roundEnded(faults, clock.systemNow()));
   }
 

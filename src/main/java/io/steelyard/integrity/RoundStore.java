@@ -25,6 +25,25 @@ final class RoundStore {
   private static final String MERCHANTS =
       "SELECT id, environment, timezone FROM merchant WHERE id > $1 ORDER BY id LIMIT $2";
 
+  // Goes from one merchant's rows to the next one's along the index, whatever lies between. What no
+  // merchant has, no merchant's own check can find.
+  private static final String STRAYS =
+      """
+      WITH RECURSIVE named AS (
+        (SELECT merchant_id FROM {table} ORDER BY merchant_id LIMIT 1)
+        UNION ALL
+        SELECT (SELECT t.merchant_id FROM {table} t
+                 WHERE t.merchant_id > n.merchant_id ORDER BY t.merchant_id LIMIT 1)
+          FROM named n WHERE n.merchant_id IS NOT NULL
+      )
+      SELECT format('{table} %s names merchant %s', t.id, n.merchant_id) AS stray
+        FROM named n
+       CROSS JOIN LATERAL (
+         SELECT id FROM {table} WHERE merchant_id = n.merchant_id ORDER BY id LIMIT 1) t
+       WHERE NOT EXISTS (SELECT FROM merchant m WHERE m.id = n.merchant_id)
+       LIMIT $1
+      """;
+
   /** Takes the turn of this connection's session; false while another has it. */
   Future<Boolean> tryLock(SqlConnection connection) {
     return connection
@@ -35,6 +54,27 @@ final class RoundStore {
 
   Future<Void> unlock(SqlConnection connection) {
     return connection.preparedQuery(UNLOCK).execute(Tuple.of(LOCK)).mapEmpty();
+  }
+
+  /** Of each merchant that rows name and that is not there, one of these rows. */
+  Future<List<String>> strays(SqlConnection connection) {
+    List<String> strays = new ArrayList<>();
+    Future<Void> looked = Future.succeededFuture();
+    for (String table : List.of("customer", "subscription", "invoice")) {
+      looked =
+          looked
+              .compose(
+                  before ->
+                      connection
+                          .preparedQuery(STRAYS.replace("{table}", table))
+                          .execute(Tuple.of(Inspection.FINDINGS_MAX)))
+              .map(
+                  rows -> {
+                    rows.forEach(row -> strays.add(row.getString("stray")));
+                    return null;
+                  });
+    }
+    return looked.map(done -> strays);
   }
 
   /** The next merchants by id. */

@@ -39,7 +39,9 @@ final class UsageBilling {
 
   Future<Void> check() {
     return next(new UUID(0, 0))
-        .compose(done -> Rule.checkAll(inspection, List.of(BilledStore.TWO_LINES)));
+        .compose(
+            done ->
+                Rule.checkAll(inspection, List.of(BilledStore.TWO_LINES, BilledStore.WRONG_WAIT)));
   }
 
   private Future<Void> next(UUID after) {
@@ -96,6 +98,9 @@ final class UsageBilling {
 
   private void compare(Closed closed, Map<Key, UsageTotal> counters, Map<Key, BigDecimal> billed) {
     PlanTerms plan = plans.get(closed.planId());
+    if (plan == null) {
+      return; // told among the references
+    }
     Map<UUID, BigDecimal> due = new HashMap<>();
     plan.prices().forEach(price -> due.put(price.id().uuid(), BigDecimal.ZERO));
     for (InvoiceLine line : linesDue(closed, plan, counters)) {

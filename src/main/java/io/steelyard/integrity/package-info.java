@@ -3,7 +3,8 @@
  *
  * <p>Words: a check looks at subjects of one kind (blocks, periods, invoices), a fault is one of
  * them that is wrong, a finding tells a fault. An inspection does all checks for one merchant in
- * one read-only snapshot, so that work going on beside it is seen whole or not at all.
+ * one read-only snapshot, so that work going on beside it is seen whole or not at all. A stray is a
+ * row of a merchant that is not there: only a round over all merchants looks for them.
  *
  * <p>Invariants: nothing is ever written here; what cannot be judged is left out rather than
  * reported: events that wait for the fold, and periods with an invoice that is not final or that

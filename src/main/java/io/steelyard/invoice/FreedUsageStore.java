@@ -34,9 +34,12 @@ final class FreedUsageStore {
 
   private static final String REBILL_USAGE =
       """
-      INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since)
-      SELECT $1, $2, period_index, true, false, $4 FROM unnest($3::integer[]) AS period_index
-      ON CONFLICT (subscription_id, period_index) DO UPDATE SET usage = true
+      INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since, ended)
+      SELECT $1, s.id, p.period_index, true, false, $4, s.status IN ('ended', 'deleted')
+        FROM unnest($3::integer[]) AS p (period_index)
+        JOIN subscription s ON s.merchant_id = $1 AND s.id = $2
+      ON CONFLICT (subscription_id, period_index) DO UPDATE
+      SET usage = true, ended = excluded.ended
       """;
 
   /** The periods whose usage an invoice bills. */

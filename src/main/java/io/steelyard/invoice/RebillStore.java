@@ -74,9 +74,15 @@ public final class RebillStore {
 
   private static final String REQUEST_FIXED =
       """
-      INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since)
-      VALUES ($1, $2, $3, false, true, $4)
+      INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since, ended)
+      VALUES ($1, $2, $3, false, true, $4, false)
       ON CONFLICT (subscription_id, period_index) DO UPDATE SET fixed = true
+      """;
+
+  private static final String ENDED =
+      """
+      UPDATE rebill SET ended = true
+       WHERE merchant_id = $1 AND subscription_id = ANY ($2::uuid[]) AND NOT ended
       """;
 
   /**
@@ -199,7 +205,24 @@ public final class RebillStore {
     return Tuple.of(merchantId, columns.getValue(0), columns.getValue(1));
   }
 
-  /** Has the next invoice bill what the fixed prices of this period cost more than was billed. */
+  /**
+   * Has what is left to correct of these subscriptions, which have ended, wait for nothing more.
+   */
+  public Future<Void> ended(SqlClient transaction, UUID merchantId, Collection<Id> subscriptions) {
+    return subscriptions.isEmpty()
+        ? Future.succeededFuture()
+        : transaction
+            .preparedQuery(ENDED)
+            .execute(
+                Tuple.of(merchantId)
+                    .addValue(subscriptions.stream().map(Id::uuid).toArray(UUID[]::new)))
+            .mapEmpty();
+  }
+
+  /**
+   * Has the next invoice bill what the fixed prices of this period, of a subscription that goes on,
+   * cost more than was billed.
+   */
   public Future<Void> requestFixed(
       SqlClient transaction, UUID merchantId, PeriodKey period, Instant since) {
     return transaction

@@ -5,13 +5,16 @@ import io.steelyard.credit.CreditStore.NewBlock;
 import io.steelyard.credit.RolloverStore;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.Actor;
+import io.steelyard.domain.Id;
 import io.steelyard.domain.InvoiceStatus;
+import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.invoice.Corrections;
 import io.steelyard.invoice.Corrections.Correction;
 import io.steelyard.invoice.DraftStore;
 import io.steelyard.invoice.DraftStore.NewInvoice;
 import io.steelyard.invoice.Finalised;
 import io.steelyard.invoice.Finalised.FinalInvoice;
+import io.steelyard.invoice.RebillStore;
 import io.steelyard.invoice.TransitionStore;
 import io.steelyard.invoice.TransitionStore.Cause;
 import io.steelyard.invoice.TransitionStore.InvoiceChange;
@@ -43,6 +46,7 @@ final class BoundaryWriting {
   private final Finalised finalised = new Finalised();
   private final Corrections corrections = new Corrections();
   private final TransitionStore transitions = new TransitionStore();
+  private final RebillStore rebills = new RebillStore();
 
   /** Writes all of it. */
   Future<Outcome> write(SqlConnection tx, Moment moment, List<Passed> passed, EventsBefore events) {
@@ -57,6 +61,7 @@ final class BoundaryWriting {
             behind,
             writeAccess(tx, merchantId, passed),
             writeInvoices(tx, moment, passed),
+            rebills.ended(tx, merchantId, ended(passed)),
             writeUnits(tx, merchantId, units(passed))
                 // of the units, too, that the boundary itself brings
                 .compose(done -> settle(tx, merchantId, passed)))
@@ -84,6 +89,14 @@ final class BoundaryWriting {
         access.open(tx, merchantId, open),
         access.invalidateOthers(tx, merchantId, reopened, open),
         access.close(tx, merchantId, ended));
+  }
+
+  private static List<Id> ended(List<Passed> passed) {
+    return passed.stream()
+        .map(Passed::after)
+        .filter(each -> each.view().status() == SubscriptionStatus.ENDED)
+        .map(Subscription::id)
+        .toList();
   }
 
   private static Changed changed(Passed passed) {

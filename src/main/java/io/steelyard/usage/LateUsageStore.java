@@ -23,11 +23,14 @@ final class LateUsageStore {
 
   private static final String PERIODS =
       """
-      INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since)
-      SELECT p.merchant_id, p.subscription_id, p.period_index, true, false, p.since
+      INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since, ended)
+      SELECT p.merchant_id, p.subscription_id, p.period_index, true, false, p.since,
+             s.status IN ('ended', 'deleted')
       FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[])
            AS p (merchant_id, subscription_id, period_index, since)
-      ON CONFLICT (subscription_id, period_index) DO UPDATE SET usage = true
+      JOIN subscription s ON s.merchant_id = p.merchant_id AND s.id = p.subscription_id
+      ON CONFLICT (subscription_id, period_index) DO UPDATE
+      SET usage = true, ended = excluded.ended
       """;
 
   private record LateEvent(UsagePeriod.Ref period, UUID key) {}

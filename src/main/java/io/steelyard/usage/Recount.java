@@ -30,7 +30,8 @@ import java.util.stream.Collectors;
 /**
  * Counts one merchant's stored events anew, as if none had been counted, and tells where the
  * counters say otherwise. All within one snapshot; what a page of customers needs is held at once:
- * their periods, a page of events, and the different values of what counts these.
+ * their periods, a page of events, and the different values of what counts these. Periods of a plan
+ * that the merchant does not have cannot be counted, and are left out.
  */
 public final class Recount {
   private static final int CUSTOMERS_MAX = 100;
@@ -132,6 +133,7 @@ public final class Recount {
             loaded -> {
               loaded.forEach((id, terms) -> plans.put(id.uuid(), terms));
               return periods.stream()
+                  .filter(period -> plans.containsKey(period.planId()))
                   .flatMap(period -> Meter.of(period, plans.get(period.planId())).stream())
                   .toList();
             });

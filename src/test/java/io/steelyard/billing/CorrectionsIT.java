@@ -2,8 +2,13 @@ package io.steelyard.billing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.domain.Id;
+import io.steelyard.domain.IdKind;
+import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
+import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -30,6 +35,15 @@ class CorrectionsIT {
     return IntStream.range(0, account.invoices())
         .filter(i -> account.lines(i).contains(line))
         .toArray();
+  }
+
+  /** {@code 0 t} for a period to be corrected, and whether its subscription has ended. */
+  private static List<String> toCorrect(Account account) {
+    UUID merchant = Id.parse(IdKind.MERCHANT, account.merchant().id()).orElseThrow().uuid();
+    return Tables.query(
+        app.database(),
+        "SELECT format('%%s %%s', period_index, ended) FROM rebill WHERE merchant_id = '%s'"
+            .formatted(merchant));
   }
 
   @Test
@@ -81,6 +95,8 @@ class CorrectionsIT {
     account.at("2040-03-31T18:00:00Z");
     assertThat(account.invoices()).isEqualTo(3);
     assertThat(account.invoice(2)).containsEntry("status", "pending");
+    // should that invoice never be final, nothing else comes for the correction to wait for
+    assertThat(toCorrect(account)).containsExactly("0 t");
     account.at("2040-04-01T00:00:00Z");
     account.at("2040-05-01T00:00:00Z");
 

@@ -86,8 +86,8 @@ class LateUsageIT extends MeteredCustomer {
     PostgresSupport.execute(
         app.database(),
         """
-        INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since)
-        SELECT merchant_id, id, 0, false, true, '2040-02-01Z' FROM subscription WHERE id = '%s'
+        INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since, ended)
+        SELECT merchant_id, id, 0, false, true, '2040-02-01Z', false FROM subscription WHERE id = '%s'
         """
             .formatted(invoices.subscription()));
     count(List.of(event("use", MID_MARCH, 4), event("use", MID_MARCH, 5)));

@@ -74,6 +74,7 @@ final class Books {
     names.put("customer", uuid(IdKind.CUSTOMER, customer));
     names.put("closed", UUID.randomUUID());
     names.put("invoice", UUID.randomUUID());
+    names.put("stranger", UUID.randomUUID());
     names.put(
         "open", UUID.fromString(one("SELECT id FROM subscription WHERE merchant_id = {merchant}")));
     for (String name : List.of("Calls", "Users", "Tokens")) {

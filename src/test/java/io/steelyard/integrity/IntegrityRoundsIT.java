@@ -7,6 +7,7 @@ import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import java.sql.Connection;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -58,6 +59,26 @@ class IntegrityRoundsIT {
     books.sql("UPDATE invoice SET total = total - 1 WHERE merchant_id = {merchant}");
 
     assertThat(Merchant.eventually(() -> findings("totals"), found -> found == 0)).isZero();
+  }
+
+  @Test
+  void rowsOfAMerchantThatIsNotThereAreFoundByTheRound() throws Exception {
+    Books books = new Books(app);
+    assertThat(Merchant.eventually(() -> findings("references"), found -> found == 0)).isZero();
+
+    for (String table : List.of("customer", "subscription", "invoice")) {
+      books.sql(
+          """
+          INSERT INTO {table}
+          SELECT (json_populate_record(t, json_build_object('id', {stranger},
+                  'merchant_id', {stranger}, 'boundary_index', 99))).*
+            FROM {table} t ORDER BY id LIMIT 1
+          """
+              .replace("{table}", table));
+    }
+
+    assertThat(Merchant.eventually(() -> findings("references"), found -> found == 3)).isEqualTo(3);
+    assertThat(Books.findings(books.check())).isEmpty();
   }
 
   @Test
