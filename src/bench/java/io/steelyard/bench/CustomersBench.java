@@ -5,6 +5,7 @@ import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import java.sql.Connection;
 import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.Map;
 import java.util.UUID;
 
@@ -104,7 +105,7 @@ final class CustomersBench {
               Rows.Seller.of(
                   connection,
                   Id.parse(IdKind.MERCHANT, id).orElseThrow().uuid(),
-                  OffsetDateTime.parse("2026-01-01T00:00:00Z")));
+                  OffsetDateTime.now(ZoneOffset.UTC)));
       long startedAt = 0;
       for (int done = -BARE_CUSTOMERS / 4; done < BARE_CUSTOMERS; done += BARE_BATCH) {
         if (done == 0) {

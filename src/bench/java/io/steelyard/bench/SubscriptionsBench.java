@@ -5,6 +5,7 @@ import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import java.sql.Connection;
 import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +32,7 @@ final class SubscriptionsBench {
       Rows rows =
           new Rows(
               database,
-              Rows.Seller.of(database, uuid, OffsetDateTime.parse("2026-01-01T00:00:00Z")));
+              Rows.Seller.of(database, uuid, OffsetDateTime.now(ZoneOffset.UTC)));
       List<String> bodies = bodies(rows, catalog.get("plans").get(0).get("id").asText());
       database.commit();
       ClosedLoop loop =

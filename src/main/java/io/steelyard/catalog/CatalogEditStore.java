@@ -124,6 +124,9 @@ final class CatalogEditStore {
   private static final String SET_DEFAULT_PLAN =
       "UPDATE merchant SET default_plan_id = $3, updated_at = $2 WHERE id = $1";
 
+  private static final String NEXT_VERSION =
+      "UPDATE merchant SET catalog_version = catalog_version + 1 WHERE id = $1";
+
   private final BillableRulesStore rules = new BillableRulesStore();
 
   /** One writer of a merchant's catalogue at a time. */
@@ -161,7 +164,8 @@ final class CatalogEditStore {
                     edits.allocations().changed(),
                     moved -> to.moved(moved.id(), moved.value().position())))
         .compose(done -> to.all(END_ALLOCATIONS, edits.allocations().removed()))
-        .compose(done -> to.defaultPlan(edits));
+        .compose(done -> to.defaultPlan(edits))
+        .compose(done -> to.nextVersion());
   }
 
   private record Writing(SqlConnection connection, UUID merchantId, Instant now) {
@@ -194,6 +198,10 @@ final class CatalogEditStore {
               .preparedQuery(sql)
               .execute(tuple((Object) ids.toArray(UUID[]::new)))
               .mapEmpty();
+    }
+
+    Future<Void> nextVersion() {
+      return connection.preparedQuery(NEXT_VERSION).execute(Tuple.of(merchantId)).mapEmpty();
     }
 
     Future<Void> defaultPlan(CatalogEdits edits) {

@@ -78,7 +78,8 @@ public final class CatalogStore {
       ORDER BY p.id, r.is_base DESC, r.position, r.id
       """;
 
-  private static final String DEFAULT_PLAN = "SELECT default_plan_id FROM merchant WHERE id = $1";
+  private static final String DEFAULT_PLAN =
+      "SELECT default_plan_id, catalog_version FROM merchant WHERE id = $1";
 
   private static final String PLAN_ID = "SELECT id FROM plan WHERE merchant_id = $1 AND id = $2";
 
@@ -102,12 +103,24 @@ public final class CatalogStore {
         .map(done -> PlanTermsRows.read(byPlan(terms.result()), byPlan(allocations.result())));
   }
 
-  /** The plan new customers are subscribed to. */
-  public Future<Optional<Id>> defaultPlanId(SqlClient client, UUID merchantId) {
+  /**
+   * The plan new customers are subscribed to.
+   *
+   * @param planId null for none
+   * @param catalogVersion as long as it stays the same, so does all of the merchant's catalogue
+   */
+  public record DefaultPlanRef(Id planId, long catalogVersion) {}
+
+  /** The plan new customers of a merchant, which must be there, are subscribed to. */
+  public Future<DefaultPlanRef> defaultPlan(SqlClient client, UUID merchantId) {
     return client
         .preparedQuery(DEFAULT_PLAN)
         .execute(Tuple.of(merchantId))
-        .map(rows -> first(rows).map(row -> Sql.id(row, "default_plan_id", IdKind.PLAN)));
+        .map(rows -> rows.iterator().next())
+        .map(
+            row ->
+                new DefaultPlanRef(
+                    Sql.id(row, "default_plan_id", IdKind.PLAN), row.getLong("catalog_version")));
   }
 
   /** The plans as the external API shows them, by plan id; plans of others are left out. */

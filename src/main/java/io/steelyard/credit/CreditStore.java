@@ -13,9 +13,7 @@ import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 
 /** Allocation blocks, and what is left of them. */
@@ -39,16 +37,6 @@ public final class CreditStore {
       INSERT INTO credit_transaction (id, merchant_id, customer_id, allocation_block_id, type,
           amount, operation_id, created_at)
       SELECT transaction_id, $1, customer_id, id, type, amount, operation_id, $14 FROM input
-      """;
-
-  private static final String BALANCES =
-      """
-      SELECT customer_id, custom_pricing_unit_id, sum(remaining) AS balance
-        FROM allocation_block
-       WHERE merchant_id = $1 AND customer_id = ANY ($2::uuid[])
-         AND effective_at <= $3 AND (expires_at IS NULL OR expires_at > $3)
-       GROUP BY customer_id, custom_pricing_unit_id
-       ORDER BY custom_pricing_unit_id
       """;
 
   private static final String CLIP =
@@ -110,6 +98,10 @@ public final class CreditStore {
       BigDecimal rolloverMax,
       TransactionType type,
       String cause) {
+    public boolean isValidAt(Instant now) {
+      return !effectiveAt.isAfter(now) && (expiresAt == null || expiresAt.isAfter(now));
+    }
+
     /** What the block came from. */
     private String origin() {
       return switch (type) {
@@ -121,9 +113,6 @@ public final class CreditStore {
       };
     }
   }
-
-  /** What is left of one unit. */
-  public record Balance(Id unitId, BigDecimal remaining) {}
 
   /** Inserts blocks, each with the ledger row that fills it. */
   public Future<Void> allocate(
@@ -193,27 +182,6 @@ public final class CreditStore {
         .execute(
             new Columns<>(blocks).uuids(BlockTerm::id).times(BlockTerm::expiresAt).and(merchantId))
         .mapEmpty();
-  }
-
-  /** By customer, every unit of which it has valid blocks; none for one that has none. */
-  public Future<Map<UUID, List<Balance>>> balances(
-      SqlClient client, UUID merchantId, UUID[] customers, Instant now) {
-    return client
-        .preparedQuery(BALANCES)
-        .execute(Tuple.of(merchantId, customers, Sql.time(now)))
-        .map(
-            rows -> {
-              Map<UUID, List<Balance>> balances = new HashMap<>();
-              rows.forEach(
-                  row ->
-                      balances
-                          .computeIfAbsent(row.getUUID("customer_id"), id -> new ArrayList<>())
-                          .add(
-                              new Balance(
-                                  Sql.id(row, "custom_pricing_unit_id", IdKind.CUSTOM_PRICING_UNIT),
-                                  row.getBigDecimal("balance"))));
-              return balances;
-            });
   }
 
   private static UUID uuid(Id id) {

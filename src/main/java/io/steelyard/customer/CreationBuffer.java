@@ -25,14 +25,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Group commit: creations of one merchant that come while a transaction of others is under way go
- * together into the next, since a merchant's invoice numbers let through one transaction at a time.
+ * Group commit: creations of one merchant that come while two transactions of others are under way
+ * go together into the next. More would not help, since a merchant's invoice numbers let through
+ * one commit at a time; with one alone, the database and its callers would wait for each other.
  * There is no delay: a lonely one goes at once. Shared by all instances of a process, so that they
- * make one large group, not many small ones that wait for each other. What waits is bounded by what
+ * make large groups, not many small ones that wait for each other. What waits is bounded by what
  * the instances let in.
  */
 final class CreationBuffer {
   private static final Logger LOG = LoggerFactory.getLogger(CreationBuffer.class);
+
+  private static final int TRANSACTIONS_MAX = 2;
+
+  /** Not worth dividing: a transaction has its own cost, whatever is in it. */
+  private static final int SMALL = 8;
 
   /** Makes a group of one merchant's customers. */
   interface Transaction {
@@ -67,12 +73,38 @@ final class CreationBuffer {
     }
   }
 
+  /** What is under way for one merchant, and what waits. */
+  private static final class Line {
+    private final Deque<Pending> waiting = new ArrayDeque<>();
+    private int transactions;
+    private int underWay;
+
+    boolean isFree() {
+      return transactions < TRANSACTIONS_MAX;
+    }
+
+    /** Half of all there are, so that the transactions are of a size. */
+    int share() {
+      return Math.max(SMALL, (waiting.size() + underWay + 1) / 2);
+    }
+
+    void begin(List<Pending> group) {
+      transactions++;
+      underWay += group.size();
+    }
+
+    void end(List<Pending> group) {
+      transactions--;
+      underWay -= group.size();
+    }
+  }
+
   private final int groupMax;
   private final DistributionSummary groups;
   private final Counter split;
 
   /** By merchant, there exactly while a transaction of its is under way; guarded by itself. */
-  private final Map<UUID, Deque<Pending>> waiting = new HashMap<>();
+  private final Map<UUID, Line> lines = new HashMap<>();
 
   CreationBuffer(int groupMax, MeterRegistry metrics) {
     this.groupMax = groupMax;
@@ -95,22 +127,22 @@ final class CreationBuffer {
   Future<CreatedCustomer> add(
       Context context, Transaction transaction, Call call, CustomerInput input) {
     Pending pending = new Pending(context, transaction, call, input, Promise.promise());
-    if (isFirst(pending)) {
+    if (begins(pending)) {
       createThenNext(call.merchantId(), List.of(pending));
     }
     return pending.answer().future();
   }
 
-  /** Whether no transaction of its merchant's is under way; else it waits for the next. */
-  private boolean isFirst(Pending pending) {
-    synchronized (waiting) {
-      Deque<Pending> others = waiting.get(pending.call().merchantId());
-      if (others != null) {
-        others.add(pending);
-        return false;
+  /** Whether it is to go at once; else it waits for the next transaction. */
+  private boolean begins(Pending pending) {
+    synchronized (lines) {
+      Line line = lines.computeIfAbsent(pending.call().merchantId(), merchant -> new Line());
+      if (line.isFree()) {
+        line.begin(List.of(pending));
+        return true;
       }
-      waiting.put(pending.call().merchantId(), new ArrayDeque<>());
-      return true;
+      line.waiting.add(pending);
+      return false;
     }
   }
 
@@ -118,7 +150,7 @@ final class CreationBuffer {
     create(group)
         .onComplete(
             done -> {
-              List<Pending> next = takeWaiting(merchantId);
+              List<Pending> next = next(merchantId, group);
               if (!next.isEmpty()) {
                 // an instance that is being closed has no part in it any more
                 next.getFirst().context().runOnContext(now -> createThenNext(merchantId, next));
@@ -126,24 +158,32 @@ final class CreationBuffer {
             });
   }
 
-  /** None when nobody waits; then no transaction of the merchant's is under way any more. */
-  private List<Pending> takeWaiting(UUID merchantId) {
-    synchronized (waiting) {
-      Deque<Pending> others = waiting.get(merchantId);
-      List<Pending> taken = new ArrayList<>(Math.min(groupMax, others.size()));
-      while (taken.size() < groupMax && !others.isEmpty()) {
-        Pending pending = others.poll();
-        if (pending.call().expired()) {
-          pending.expire();
-        } else {
-          taken.add(pending);
-        }
+  /** The group that follows one that is done; empty when nobody waits. */
+  private List<Pending> next(UUID merchantId, List<Pending> done) {
+    synchronized (lines) {
+      Line line = lines.get(merchantId);
+      line.end(done);
+      List<Pending> group = take(line.waiting, Math.min(groupMax, line.share()));
+      if (!group.isEmpty()) {
+        line.begin(group);
+      } else if (line.transactions == 0) {
+        lines.remove(merchantId);
       }
-      if (taken.isEmpty()) {
-        waiting.remove(merchantId);
-      }
-      return taken;
+      return group;
     }
+  }
+
+  private static List<Pending> take(Deque<Pending> waiting, int max) {
+    List<Pending> taken = new ArrayList<>(max);
+    while (taken.size() < max && !waiting.isEmpty()) {
+      Pending pending = waiting.poll();
+      if (pending.call().expired()) {
+        pending.expire();
+      } else {
+        taken.add(pending);
+      }
+    }
+    return taken;
   }
 
   /** Completes when every one of the group has its answer; never fails. */

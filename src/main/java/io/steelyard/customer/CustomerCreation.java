@@ -1,35 +1,35 @@
 package io.steelyard.customer;
 
 import io.steelyard.bus.Call;
-import io.steelyard.catalog.CatalogMessages.PlanView;
-import io.steelyard.catalog.CatalogStore;
-import io.steelyard.catalog.Detail;
-import io.steelyard.credit.CreditStore;
-import io.steelyard.credit.CreditStore.Balance;
+import io.steelyard.credit.CreditStore.NewBlock;
 import io.steelyard.customer.CreationStore.NewCustomer;
 import io.steelyard.customer.CustomerMessages.AccessView;
 import io.steelyard.customer.CustomerMessages.CreatedCustomer;
 import io.steelyard.customer.CustomerMessages.CustomerInput;
 import io.steelyard.customer.CustomerMessages.UnitBalance;
+import io.steelyard.customer.DefaultPlans.DefaultPlan;
 import io.steelyard.db.Ids;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.PlanTerms;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.merchant.MerchantClock;
+import io.steelyard.subscription.AccessStore.OpenAccess;
 import io.steelyard.subscription.Boundaries;
+import io.steelyard.subscription.Boundaries.Begun;
 import io.steelyard.subscription.DefaultSubscription;
 import io.steelyard.subscription.PeriodStore.EventsBefore;
 import io.steelyard.subscription.Subscription;
 import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
+import java.util.TreeMap;
 
 /**
  * Creates customers and, where the merchant has a default plan, their subscriptions with the first
@@ -38,17 +38,13 @@ import java.util.UUID;
 final class CustomerCreation {
   private final MerchantClock clock;
   private final CreationStore customers = new CreationStore();
-  private final CatalogStore catalog = new CatalogStore();
-  private final CreditStore credits = new CreditStore();
+  private final DefaultPlans plans = new DefaultPlans();
   private final Boundaries boundaries;
 
   CustomerCreation(MerchantClock clock, Boundaries boundaries) {
     this.clock = clock;
     this.boundaries = boundaries;
   }
-
-  /** What new customers are subscribed to; as the catalogue is now, not as it once was. */
-  private record DefaultPlan(PlanTerms terms, PlanView view) {}
 
   /**
    * @param subscription null without a default plan
@@ -66,34 +62,9 @@ final class CustomerCreation {
         .now(tx, call)
         .compose(
             now ->
-                defaultPlan(tx, call.merchantId())
+                plans
+                    .of(tx, call.merchantId(), clock.systemNow())
                     .compose(plan -> create(tx, call, inputs, plan, now)));
-  }
-
-  private Future<Optional<DefaultPlan>> defaultPlan(SqlConnection tx, UUID merchantId) {
-    return catalog
-        .defaultPlanId(tx, merchantId)
-        .compose(
-            id ->
-                id.isEmpty()
-                    ? Future.succeededFuture(Optional.empty())
-                    : plan(tx, merchantId, id.get()));
-  }
-
-  private Future<Optional<DefaultPlan>> plan(SqlConnection tx, UUID merchantId, Id id) {
-    List<UUID> wanted = List.of(id.uuid());
-    // both are sent at once
-    return Future.all(
-            catalog.planTerms(tx, merchantId, wanted),
-            catalog.planViews(tx, merchantId, wanted, Detail.PLAIN))
-        .map(
-            both -> {
-              Map<Id, PlanTerms> terms = both.resultAt(0);
-              Map<Id, PlanView> views = both.resultAt(1);
-              return Optional.ofNullable(terms.get(id))
-                  .filter(PlanTerms::available)
-                  .map(available -> new DefaultPlan(available, views.get(id)));
-            });
   }
 
   private Future<List<Optional<CreatedCustomer>>> create(
@@ -115,12 +86,13 @@ final class CustomerCreation {
                       .map(each -> subscribed(each, plan, call, now))
                       .toList();
               return subscribe(tx, call, created, plan)
-                  .compose(done -> answers(tx, call, created, plan, now))
                   .map(
-                      answers ->
-                          wanted.stream()
-                              .map(each -> Optional.ofNullable(answers.get(each.id())))
-                              .toList());
+                      begun -> {
+                        Map<Id, CreatedCustomer> answers = answers(call, created, plan, begun, now);
+                        return wanted.stream()
+                            .map(each -> Optional.ofNullable(answers.get(each.id())))
+                            .toList();
+                      });
             });
   }
 
@@ -134,10 +106,10 @@ final class CustomerCreation {
             .orElse(null));
   }
 
-  private Future<Void> subscribe(
+  private Future<List<Begun>> subscribe(
       SqlConnection tx, Call call, List<Created> created, Optional<DefaultPlan> plan) {
     if (plan.isEmpty() || created.isEmpty()) {
-      return Future.succeededFuture();
+      return Future.succeededFuture(List.of());
     }
     PlanTerms terms = plan.get().terms();
     return boundaries.store(
@@ -148,35 +120,57 @@ final class CustomerCreation {
         EventsBefore.NONE);
   }
 
-  private Future<Map<Id, CreatedCustomer>> answers(
-      SqlConnection tx, Call call, List<Created> created, Optional<DefaultPlan> plan, Instant now) {
-    if (created.isEmpty()) {
-      return Future.succeededFuture(Map.of());
+  private static Map<Id, CreatedCustomer> answers(
+      Call call,
+      List<Created> created,
+      Optional<DefaultPlan> plan,
+      List<Begun> begun,
+      Instant now) {
+    Map<Id, Begun> bySubscription = new HashMap<>();
+    begun.forEach(each -> bySubscription.put(each.subscriptionId(), each));
+    Map<Id, CreatedCustomer> answers = new HashMap<>();
+    for (Created each : created) {
+      Begun with =
+          each.subscription() == null ? null : bySubscription.get(each.subscription().id());
+      answers.put(
+          each.id(),
+          answer(
+              each.customer(),
+              call,
+              views(each, plan),
+              with == null ? List.of() : with.access().stream().map(it -> view(it, call)).toList(),
+              with == null ? List.of() : balances(with.blocks(), now),
+              now));
     }
-    UUID[] ids = created.stream().map(each -> each.id().uuid()).toArray(UUID[]::new);
-    // both are sent at once
-    return Future.all(
-            customers.access(tx, call.merchantId(), ids),
-            credits.balances(tx, call.merchantId(), ids, now))
-        .map(
-            both -> {
-              Map<UUID, List<AccessView>> access = both.resultAt(0);
-              Map<UUID, List<Balance>> balances = both.resultAt(1);
-              Map<Id, CreatedCustomer> answers = new HashMap<>();
-              for (Created each : created) {
-                UUID id = each.id().uuid();
-                answers.put(
-                    each.id(),
-                    answer(
-                        each.customer(),
-                        call,
-                        views(each, plan),
-                        access.getOrDefault(id, List.of()),
-                        balances.getOrDefault(id, List.of()),
-                        now));
-              }
-              return answers;
-            });
+    return answers;
+  }
+
+  private static AccessView view(OpenAccess access, Call call) {
+    SubscriptionView subscription = access.subscription().view();
+    return new AccessView(
+        access.access(),
+        access.at(),
+        subscription.endDate(),
+        access.id(),
+        false,
+        subscription.startDate(),
+        access.at(),
+        access.billableId(),
+        subscription.customerId(),
+        call.merchant().id(),
+        subscription.id(),
+        BigDecimal.ZERO);
+  }
+
+  /** What there is of each unit now, in the order of the units. */
+  private static List<UnitBalance> balances(List<NewBlock> blocks, Instant now) {
+    Map<Id, BigDecimal> balances = new TreeMap<>();
+    blocks.stream()
+        .filter(block -> block.isValidAt(now))
+        .forEach(block -> balances.merge(block.unitId(), block.amount(), BigDecimal::add));
+    return balances.entrySet().stream()
+        .map(each -> new UnitBalance(each.getKey(), each.getValue()))
+        .toList();
   }
 
   private static List<SubscriptionView> views(Created created, Optional<DefaultPlan> plan) {
@@ -188,7 +182,7 @@ final class CustomerCreation {
       Call call,
       List<SubscriptionView> subscriptions,
       List<AccessView> access,
-      List<Balance> balances,
+      List<UnitBalance> balances,
       Instant now) {
     Map<String, String> fields = customer.input().fields();
     return new CreatedCustomer(
@@ -218,7 +212,7 @@ final class CustomerCreation {
         withStatus(subscriptions, SubscriptionStatus.ACTIVE),
         withStatus(subscriptions, SubscriptionStatus.PENDING_ACTIVATION),
         access,
-        balances.stream().map(each -> new UnitBalance(each.unitId(), each.remaining())).toList(),
+        balances,
         List.of(),
         subscriptions.stream().noneMatch(SubscriptionView::isTrial));
   }

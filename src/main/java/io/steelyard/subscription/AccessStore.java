@@ -1,7 +1,6 @@
 package io.steelyard.subscription;
 
 import io.steelyard.db.Columns;
-import io.steelyard.db.Ids;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.Id;
 import io.vertx.core.Future;
@@ -80,9 +79,11 @@ public final class AccessStore {
   /**
    * Access in a new period, in which nothing is used yet.
    *
+   * @param id of its row, unless the subscription has had one of the billable before
    * @param access whether no usage at all leaves access
    */
-  public record OpenAccess(Subscription subscription, Id billableId, boolean access, Instant at) {}
+  public record OpenAccess(
+      Id id, Subscription subscription, Id billableId, boolean access, Instant at) {}
 
   /** A subscription whose access changes at an instant of the merchant's. */
   public record Changed(Id subscriptionId, Instant at) {}
@@ -95,7 +96,7 @@ public final class AccessStore {
         .preparedQuery(OPEN)
         .execute(
             new Columns<>(access)
-                .uuids(each -> Ids.nextUuid())
+                .uuids(each -> each.id().uuid())
                 .uuids(each -> each.subscription().view().customerId().uuid())
                 .uuids(each -> each.subscription().id().uuid())
                 .uuids(each -> each.billableId().uuid())

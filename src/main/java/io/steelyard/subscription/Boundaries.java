@@ -12,6 +12,7 @@ import io.steelyard.invoice.TransitionStore;
 import io.steelyard.invoice.TransitionStore.Cause;
 import io.steelyard.invoice.TransitionStore.SubscriptionChange;
 import io.steelyard.merchant.MerchantClock;
+import io.steelyard.subscription.AccessStore.OpenAccess;
 import io.steelyard.subscription.BoundaryDrafting.Moment;
 import io.steelyard.subscription.BoundaryDrafting.Passed;
 import io.steelyard.subscription.PeriodStore.EventsBefore;
@@ -51,12 +52,16 @@ public final class Boundaries {
    */
   public record Outcome(List<Subscription> subscriptions, List<NewInvoice> invoices, int behind) {}
 
+  /** What a new, active subscription begins with. */
+  public record Begun(Id subscriptionId, List<OpenAccess> access, List<NewBlock> blocks) {}
+
   /**
    * Stores new subscriptions and opens the first period of those that are active.
    *
    * @param plans the terms of every plan that is subscribed to
+   * @return of those that are active
    */
-  public Future<Void> store(
+  public Future<List<Begun>> store(
       SqlConnection tx,
       Call call,
       List<Subscription> created,
@@ -86,8 +91,15 @@ public final class Boundaries {
                                   : each.at(null, each.view().startDate()))
                       .toList();
               return Sql.pipelined(
-                  subscriptions.insert(tx, all, call.merchantId()),
-                  writing.write(tx, moment, passed, events));
+                      subscriptions.insert(tx, all, call.merchantId()),
+                      writing.write(tx, moment, passed, events))
+                  .map(
+                      done ->
+                          passed.stream()
+                              .map(
+                                  each ->
+                                      new Begun(each.after().id(), each.access(), each.blocks()))
+                              .toList());
             });
   }
 

@@ -143,6 +143,7 @@ final class BoundaryDrafting {
         .map(
             each ->
                 new OpenAccess(
+                    Ids.next(IdKind.ACCESS),
                     subscription,
                     each.getKey(),
                     each.getValue().stream()

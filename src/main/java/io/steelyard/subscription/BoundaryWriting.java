@@ -60,11 +60,12 @@ final class BoundaryWriting {
     return Sql.pipelined(
             behind,
             writeAccess(tx, merchantId, passed),
-            writeInvoices(tx, moment, passed),
             rebills.ended(tx, merchantId, ended(passed)),
             writeUnits(tx, merchantId, units(passed))
                 // of the units, too, that the boundary itself brings
-                .compose(done -> settle(tx, merchantId, passed)))
+                .compose(done -> settle(tx, merchantId, passed)),
+            // last, since a merchant's other transactions wait for its numbers
+            writeInvoices(tx, moment, passed))
         .map(
             done ->
                 new Outcome(
