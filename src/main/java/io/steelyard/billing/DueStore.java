@@ -1,6 +1,7 @@
 package io.steelyard.billing;
 
 import io.steelyard.bus.Call;
+import io.steelyard.credit.ExpiryStore;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.Environment;
 import io.steelyard.domain.Id;
@@ -42,16 +43,17 @@ final class DueStore {
                         AND s.parked_at IS NULL)
           OR EXISTS (SELECT FROM invoice
                       WHERE merchant_id = $1 AND status = 'issued' AND due_date < $2)
-          OR EXISTS (SELECT FROM allocation_block
-                      WHERE merchant_id = $1 AND remaining > 0 AND expires_at <= $3)
+          OR EXISTS (SELECT FROM allocation_block b
+                      WHERE b.merchant_id = $1 AND b.remaining > 0 AND b.expires_at <= $3
+                        AND NOT (%2$s))
           OR EXISTS (SELECT FROM subscription s
                       WHERE s.merchant_id = $1 AND s.parked_at IS NULL
                         AND s.id IN (SELECT subscription_id FROM rebill
                                       WHERE merchant_id = $1 AND ended AND since <= $3)
-                        AND EXISTS (%s))
+                        AND EXISTS (%1$s))
           AS due
       """
-          .formatted(CORRECTABLE);
+          .formatted(CORRECTABLE, ExpiryStore.AWAITS_ROLLOVER);
 
   // In the order of their ids, each measured by its own clock: what is due may still have to wait,
   // and must not be in the way of those behind it.
@@ -71,8 +73,10 @@ final class DueStore {
                         ORDER BY i.finalise_at LIMIT 1),
                       (SELECT min(due_date) FROM invoice
                         WHERE merchant_id = m.id AND status = 'issued') + interval '1 ms',
-                      (SELECT min(expires_at) FROM allocation_block
-                        WHERE merchant_id = m.id AND remaining > 0 AND expires_at IS NOT NULL)
+                      (SELECT b.expires_at FROM allocation_block b
+                        WHERE b.merchant_id = m.id AND b.remaining > 0
+                          AND b.expires_at IS NOT NULL AND NOT (%s)
+                        ORDER BY b.expires_at LIMIT 1)
                         + $4 * interval '1 ms',
                       (SELECT r.since
                          FROM rebill r
@@ -88,7 +92,8 @@ final class DueStore {
                         + $4 * interval '1 ms') AS since) due
        WHERE m.id > $5 AND due.since <= coalesce(m.clock_now, $1) AND m.id <> ALL ($3::uuid[])
        ORDER BY m.id LIMIT $2
-      """;
+      """
+          .formatted(ExpiryStore.AWAITS_ROLLOVER);
 
   private static final String IS_FOLDED =
       """

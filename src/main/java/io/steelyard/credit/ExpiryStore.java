@@ -21,9 +21,18 @@ import java.util.UUID;
 
 /** Writes off what is left of blocks whose time is over, so that nothing can draw from it. */
 public final class ExpiryStore {
+  /** A block {@code b} whose parked subscription has yet to take over what is left of it. */
+  public static final String AWAITS_ROLLOVER =
+      """
+      b.origin = 'plan' AND b.rollover_max > 0 AND EXISTS (
+        SELECT FROM subscription p
+         WHERE p.merchant_id = b.merchant_id AND p.id = b.subscription_id
+           AND p.parked_at IS NOT NULL AND p.due_at <= b.expires_at)
+      """;
+
   // A block waits for the subscriptions of its customer that are behind: what is left of it may be
-  // theirs to roll over, and usage of its time may not have been counted yet. A parked one is not
-  // waited for, as nobody knows for how long it is.
+  // theirs to roll over, and usage of its time may not have been counted yet. Nobody knows for how
+  // long one is parked: only what that would roll over itself waits for it.
   private static final String CANDIDATES =
       """
       SELECT b.id, b.customer_id
@@ -33,8 +42,10 @@ public final class ExpiryStore {
            SELECT FROM subscription s
             WHERE s.merchant_id = $1 AND s.customer_id = b.customer_id
               AND s.due_at <= b.expires_at AND s.parked_at IS NULL)
+         AND NOT (%s)
        ORDER BY b.expires_at, b.id LIMIT $3
-      """;
+      """
+          .formatted(AWAITS_ROLLOVER);
 
   // In the order of their ids, as the fold and rollover lock them. What another run has expired
   // meanwhile, or a late event has emptied, drops out here.

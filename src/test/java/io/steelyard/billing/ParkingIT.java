@@ -50,6 +50,29 @@ class ParkingIT {
                rules: {quantity: 1, price: 3}}
       """;
 
+  /** Thirty units of a hundred live one more month. */
+  private static final String UNITS =
+      """
+      customPricingUnits:
+        - {key: credits, displayName: Credits, displayNameSingular: Credit, shortName: cr}
+      billables:
+        - slug: calls
+          name: Calls
+          eventQueryRules:
+            conditions: [[{key: eventName, rule: matches, value: call}]]
+            calculation: count
+      plans:
+        - externalId: odd
+          name: Odd
+          netTerms: net30
+          basePrices: {monthly: 9}
+          prices:
+            - {name: Calls, billable: calls, billingMode: arrears, priceType: unit,
+               rules: {quantity: 1, price: 3}}
+          allocations:
+            - {customPricingUnit: credits, amount: 100, billingCadence: monthly, rolloverMax: 30}
+      """;
+
   /** Ways in which the next invoice of one subscription cannot be made. */
   enum Fault {
     UNREADABLE_PRICE(
@@ -391,6 +414,32 @@ class ParkingIT {
     assertThat(record("SELECT '{id}'::uuid")).hasSize(4);
     merchant.at("2040-03-05T00:00:00Z");
     assertThat(oddInvoices()).containsExactly("0 test 9.00", "1 test 24.00", "2 test 24.00");
+    isClean();
+  }
+
+  /** However long it takes: nobody used these units meanwhile, and nobody may lose them. */
+  @Test
+  void whatWouldRollOverWaitsForAParkedSubscription() throws Exception {
+    merchant = app.merchant("test", UNITS).at("2040-01-01T00:00:00Z");
+    customer = merchant.customerId("odd");
+    String plan = merchant.planId(UNITS, "odd");
+    odd = (String) merchant.subscribe(Map.of("customerId", customer, "planId", plan)).get("id");
+    sql(Fault.REFUSED_PERIOD.breaking);
+
+    merchant.at("2040-02-20T00:00:00Z");
+
+    String ledger =
+        """
+        SELECT string_agg(concat(t.type, ' ', trim_scale(t.amount)), ', ' ORDER BY t.id)
+          FROM credit_transaction t JOIN allocation_block b ON b.id = t.allocation_block_id
+         WHERE b.subscription_id = '{id}'
+        """;
+    assertThat(one(ledger)).isEqualTo("planAllocation 100");
+    sql(Fault.REFUSED_PERIOD.mending);
+    assertThat(resume(odd).<Object>at("parkedAt")).isNull();
+    assertThat(one(ledger))
+        .isEqualTo(
+            "planAllocation 100, planAllocation 100, rollover -30, rollover 30, expiration -70");
     isClean();
   }
 

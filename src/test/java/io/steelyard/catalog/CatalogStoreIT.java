@@ -143,7 +143,7 @@ class CatalogStoreIT {
         .contains(new UnitTerms(credits, "Credits", "Credit", "cr"));
     assertThat(store.unit(services.pool, us, "credits").await()).isEmpty();
     assertThat(store.unit(services.pool, UUID.randomUUID(), credits.toString()).await()).isEmpty();
-    assertThat(store.defaultPlanId(services.pool, us).await()).contains(planId("pro"));
+    assertThat(store.defaultPlan(services.pool, us).await().planId()).isEqualTo(planId("pro"));
   }
 
   private static Id planId(String externalId) {

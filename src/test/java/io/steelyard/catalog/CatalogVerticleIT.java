@@ -358,6 +358,6 @@ class CatalogVerticleIT {
   }
 
   private Id defaultPlan() {
-    return store.defaultPlanId(services.pool, merchant.id().uuid()).await().orElse(null);
+    return store.defaultPlan(services.pool, merchant.id().uuid()).await().planId();
   }
 }
