@@ -122,7 +122,11 @@ final class CatalogEditStore {
       "UPDATE plan_allocation SET active_until = $2 WHERE merchant_id = $1 AND id = ANY($3)";
 
   private static final String SET_DEFAULT_PLAN =
-      "UPDATE merchant SET default_plan_id = $3, updated_at = $2 WHERE id = $1";
+      """
+      UPDATE merchant SET default_plan_id = $3, updated_at = $2,
+             catalog_version = catalog_version + 1
+       WHERE id = $1
+      """;
 
   private static final String NEXT_VERSION =
       "UPDATE merchant SET catalog_version = catalog_version + 1 WHERE id = $1";
@@ -164,8 +168,7 @@ final class CatalogEditStore {
                     edits.allocations().changed(),
                     moved -> to.moved(moved.id(), moved.value().position())))
         .compose(done -> to.all(END_ALLOCATIONS, edits.allocations().removed()))
-        .compose(done -> to.defaultPlan(edits))
-        .compose(done -> to.nextVersion());
+        .compose(done -> to.defaultPlan(edits));
   }
 
   private record Writing(SqlConnection connection, UUID merchantId, Instant now) {
@@ -200,17 +203,12 @@ final class CatalogEditStore {
               .mapEmpty();
     }
 
-    Future<Void> nextVersion() {
-      return connection.preparedQuery(NEXT_VERSION).execute(Tuple.of(merchantId)).mapEmpty();
-    }
-
     Future<Void> defaultPlan(CatalogEdits edits) {
-      return edits.defaultPlanChanged()
-          ? connection
-              .preparedQuery(SET_DEFAULT_PLAN)
-              .execute(tuple(edits.defaultPlanId()))
-              .mapEmpty()
-          : Future.succeededFuture();
+      boolean changed = edits.defaultPlanChanged();
+      return connection
+          .preparedQuery(changed ? SET_DEFAULT_PLAN : NEXT_VERSION)
+          .execute(changed ? tuple(edits.defaultPlanId()) : Tuple.of(merchantId))
+          .mapEmpty();
     }
 
     Tuple unit(Entry<Unit> entry) {

@@ -99,7 +99,7 @@ public final class CatalogStore {
     Tuple which = which(merchantId, planIds);
     Future<RowSet<Row>> terms = client.preparedQuery(TERMS).execute(which);
     Future<RowSet<Row>> allocations = client.preparedQuery(ALLOCATIONS).execute(which);
-    return Sql.pipelined(terms, allocations)
+    return Sql.pipelined(() -> terms, () -> allocations)
         .map(done -> PlanTermsRows.read(byPlan(terms.result()), byPlan(allocations.result())));
   }
 

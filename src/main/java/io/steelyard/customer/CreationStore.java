@@ -14,7 +14,7 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Inserts customers by sets, and reads what their creation has brought them. */
+/** Inserts customers by sets. */
 final class CreationStore {
   private static final int FIRST_FIELD_PARAMETER = 5;
 

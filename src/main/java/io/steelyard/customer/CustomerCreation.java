@@ -33,7 +33,7 @@ import java.util.TreeMap;
 
 /**
  * Creates customers and, where the merchant has a default plan, their subscriptions with the first
- * period, units and invoice, all in the caller's transaction.
+ * period, units and invoice, all in the caller's transaction. Shared by all instances of a process.
  */
 final class CustomerCreation {
   private final MerchantClock clock;
@@ -63,7 +63,7 @@ final class CustomerCreation {
         .compose(
             now ->
                 plans
-                    .of(tx, call.merchantId(), clock.systemNow())
+                    .of(tx, call.merchantId())
                     .compose(plan -> create(tx, call, inputs, plan, now)));
   }
 

@@ -45,19 +45,20 @@ public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
       Settings settings,
       Pools pools,
       MerchantClock clock,
-      Boundaries boundaries,
+      CustomerCreation creation,
       CreationBuffer buffer) {
     super(Address.CUSTOMER, settings, pools);
     this.clock = clock;
-    this.creation = new CustomerCreation(clock, boundaries);
+    this.creation = creation;
     this.buffer = buffer;
   }
 
   /** Makes the instances of one process. */
   public static Supplier<CustomerVerticle> instances(
       Settings settings, Pools pools, MerchantClock clock, Boundaries boundaries) {
+    CustomerCreation creation = new CustomerCreation(clock, boundaries);
     CreationBuffer buffer = new CreationBuffer(settings.inFlightMax(), settings.metrics());
-    return () -> new CustomerVerticle(settings, pools, clock, boundaries, buffer);
+    return () -> new CustomerVerticle(settings, pools, clock, creation, buffer);
   }
 
   @Override

@@ -7,8 +7,11 @@ import io.vertx.sqlclient.Row;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 /** Conversions between the database's types and ours. */
 public final class Sql {
@@ -17,12 +20,27 @@ public final class Sql {
   private Sql() {}
 
   /**
-   * Completes when all of these statements of one transaction have. They are on their way at once;
-   * the server carries them out in the order in which they were sent, and none after one that has
-   * failed.
+   * Sends statements of one connection at once; the server carries them out in their order, and in
+   * a transaction none behind one that it has refused. Completes when every one of them has ended,
+   * also after a failure: what still follows from one of them must not come after the rollback.
+   * Fails with what failed first.
    */
-  public static Future<Void> pipelined(Future<?>... statements) {
-    return Future.all(List.of(statements)).mapEmpty();
+  @SafeVarargs
+  public static Future<Void> pipelined(Supplier<? extends Future<?>>... statements) {
+    List<Future<?>> sent = new ArrayList<>();
+    for (Supplier<? extends Future<?>> statement : statements) {
+      try {
+        sent.add(statement.get());
+      } catch (RuntimeException e) { // those before it are on their way
+        sent.add(Future.failedFuture(e));
+        break;
+      }
+    }
+    AtomicReference<Throwable> first = new AtomicReference<>();
+    sent.forEach(each -> each.onFailure(error -> first.compareAndSet(null, error)));
+    return Future.join(sent)
+        .transform(
+            done -> done.succeeded() ? Future.succeededFuture() : Future.failedFuture(first.get()));
   }
 
   /** A timestamptz parameter; null stays null. */

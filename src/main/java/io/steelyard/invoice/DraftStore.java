@@ -121,8 +121,8 @@ public final class DraftStore {
       return Future.succeededFuture();
     }
     return Sql.pipelined(
-        insertHeads(transaction, merchantId, invoices),
-        lines.insert(transaction, merchantId, placed(invoices)));
+        () -> insertHeads(transaction, merchantId, invoices),
+        () -> lines.insert(transaction, merchantId, placed(invoices)));
   }
 
   private static Future<Void> insertHeads(

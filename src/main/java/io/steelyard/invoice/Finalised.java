@@ -53,8 +53,9 @@ public final class Finalised {
             .map(each -> new OutboxStore.Entry(each.id().uuid(), DeliveryAction.SYNC))
             .toList();
     return Sql.pipelined(
-        transitions.recordInvoices(
-            tx, merchantId, changes, new Cause(Actor.BILLING, "finalised", null, systemNow)),
-        outbox.enqueue(tx, merchantId, entries, systemNow));
+        () ->
+            transitions.recordInvoices(
+                tx, merchantId, changes, new Cause(Actor.BILLING, "finalised", null, systemNow)),
+        () -> outbox.enqueue(tx, merchantId, entries, systemNow));
   }
 }

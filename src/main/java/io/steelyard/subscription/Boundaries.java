@@ -18,6 +18,7 @@ import io.steelyard.subscription.BoundaryDrafting.Passed;
 import io.steelyard.subscription.PeriodStore.EventsBefore;
 import io.steelyard.subscription.SubscriptionStore.Progress;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Instant;
 import java.util.HashMap;
@@ -91,8 +92,8 @@ public final class Boundaries {
                                   : each.at(null, each.view().startDate()))
                       .toList();
               return Sql.pipelined(
-                      subscriptions.insert(tx, all, call.merchantId()),
-                      writing.write(tx, moment, passed, events))
+                      () -> subscriptions.insert(tx, all, call.merchantId()),
+                      () -> writing.write(tx, moment, passed, events))
                   .map(
                       done ->
                           passed.stream()
@@ -121,14 +122,16 @@ public final class Boundaries {
       EventsBefore events) {
     Moment moment = new Moment(call, reading, clock.systemNow(), graceMs);
     List<Passed> passed = draft(moment, boundaries, plans);
-    Future<Void> progress =
-        subscriptions.progress(
-            tx,
-            call.merchantId(),
-            passed.stream().map(each -> new Progress(each.after(), each.at())).toList());
-    Future<Void> recorded = recordChanges(tx, moment, passed);
-    Future<Outcome> written = writing.write(tx, moment, passed, events);
-    return Sql.pipelined(progress, recorded, written).compose(done -> written);
+    Promise<Outcome> outcome = Promise.promise();
+    return Sql.pipelined(
+            () ->
+                subscriptions.progress(
+                    tx,
+                    call.merchantId(),
+                    passed.stream().map(each -> new Progress(each.after(), each.at())).toList()),
+            () -> recordChanges(tx, moment, passed),
+            () -> writing.write(tx, moment, passed, events).onComplete(outcome))
+        .compose(done -> outcome.future());
   }
 
   private Future<Void> recordChanges(SqlConnection tx, Moment moment, List<Passed> passed) {

@@ -58,14 +58,16 @@ final class BoundaryWriting {
             passed.stream().map(Passed::period).filter(Objects::nonNull).toList(),
             events);
     return Sql.pipelined(
-            behind,
-            writeAccess(tx, merchantId, passed),
-            rebills.ended(tx, merchantId, ended(passed)),
-            writeUnits(tx, merchantId, units(passed))
-                // of the units, too, that the boundary itself brings
-                .compose(done -> settle(tx, merchantId, passed)),
-            // last, since a merchant's other transactions wait for its numbers
-            writeInvoices(tx, moment, passed))
+            () -> behind,
+            () -> writeAccess(tx, merchantId, passed),
+            () -> rebills.ended(tx, merchantId, ended(passed)),
+            () ->
+                writeUnits(tx, merchantId, units(passed))
+                    // of the units, too, that the boundary itself brings
+                    .compose(done -> settle(tx, merchantId, passed)),
+            // behind the others, as a merchant's other transactions wait for its numbers; what
+            // units roll over and what is settled need not come before
+            () -> writeInvoices(tx, moment, passed))
         .map(
             done ->
                 new Outcome(
@@ -87,9 +89,9 @@ final class BoundaryWriting {
             .map(BoundaryWriting::changed)
             .toList();
     return Sql.pipelined(
-        access.open(tx, merchantId, open),
-        access.invalidateOthers(tx, merchantId, reopened, open),
-        access.close(tx, merchantId, ended));
+        () -> access.open(tx, merchantId, open),
+        () -> access.invalidateOthers(tx, merchantId, reopened, open),
+        () -> access.close(tx, merchantId, ended));
   }
 
   private static List<Id> ended(List<Passed> passed) {
@@ -117,19 +119,23 @@ final class BoundaryWriting {
     List<Passed> made = passed.stream().filter(each -> each.invoice() != null).toList();
     List<NewInvoice> resumed = made.stream().filter(isResumed).map(Passed::invoice).toList();
     return Sql.pipelined(
-        invoices.insert(
-            tx, merchantId, made.stream().filter(isResumed.negate()).map(Passed::invoice).toList()),
-        invoices.resume(tx, merchantId, resumed),
-        recordResumed(tx, moment, resumed),
-        finalised.finalised(
-            tx,
-            merchantId,
-            made.stream()
-                .map(Passed::invoice)
-                .filter(each -> each.finaliseAt() == null)
-                .map(FinalInvoice::of)
-                .toList(),
-            moment.systemNow()));
+        () ->
+            invoices.insert(
+                tx,
+                merchantId,
+                made.stream().filter(isResumed.negate()).map(Passed::invoice).toList()),
+        () -> invoices.resume(tx, merchantId, resumed),
+        () -> recordResumed(tx, moment, resumed),
+        () ->
+            finalised.finalised(
+                tx,
+                merchantId,
+                made.stream()
+                    .map(Passed::invoice)
+                    .filter(each -> each.finaliseAt() == null)
+                    .map(FinalInvoice::of)
+                    .toList(),
+                moment.systemNow()));
   }
 
   /** What is final at once has been pending in between, as the record tells. */

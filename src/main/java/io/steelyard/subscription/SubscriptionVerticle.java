@@ -7,6 +7,7 @@ import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
 import io.steelyard.catalog.CatalogStore;
 import io.steelyard.catalog.Detail;
+import io.steelyard.db.CustomerLocks;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
 import io.steelyard.db.StoreVerticle;
@@ -147,7 +148,10 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
       case PENDING_ACTIVATION ->
           !hasBegun(found.view(), now)
               ? deleteUpcoming(tx, call, found, now)
-              : start(tx, call, found).compose(active -> ends.endWithPeriod(tx, call, active, now));
+              // before the merchant's numbers, which its first invoice takes
+              : CustomerLocks.lock(tx, List.of(found.view().customerId().uuid()))
+                  .compose(locked -> start(tx, call, found))
+                  .compose(active -> ends.endWithPeriod(tx, call, active, now));
       case DRAFT -> deleteUpcoming(tx, call, found, now);
       case ENDED, DELETED -> over(found, "cancelled");
     };
@@ -179,7 +183,7 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
                     .compose(
                         reading ->
                             boundaries.pass(
-                                tx, call, reading, List.of(first), plans, EventsBefore.UNKNOWN)))
+                                tx, call, reading, List.of(first), plans, EventsBefore.LOCKED)))
         .map(outcome -> outcome.subscriptions().getFirst());
   }
 

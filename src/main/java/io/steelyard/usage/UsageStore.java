@@ -78,7 +78,9 @@ final class UsageStore {
   // NO KEY UPDATE, as the counters' foreign keys lock the same rows for their key.
   // Taken off the top of the index first, and with the limit in the text: a plan for any limit
   // reckons with a tenth of all that wait, and would read all subscriptions to find theirs. The
-  // columns are those of the locked row: read once more, they could be older than a cut.
+  // period's columns are those of the locked row: read once more, they could be older than a cut,
+  // as
+  // those of the subscription may be: its end is only for access rows, which are there by then.
   private static final String CLAIM_PERIODS =
       """
       WITH claimed AS MATERIALIZED (

@@ -237,6 +237,19 @@ class CustomerGroupsIT {
       Merchant merchant = app.merchant("live", Merchant.CATALOG);
       assertThat(plan(merchant.createCustomer("before"))).isEqualTo("pro");
 
+      for (int price = 50; price < 56; price++) { // often enough for each instance
+        merchant.applyCatalog(
+            Merchant.CATALOG.replace("{monthly: 49,", "{monthly: " + price + ","));
+        Map<String, Object> created = merchant.createCustomer("at-" + price);
+        assertThat(plan(created)).isEqualTo("pro");
+        assertThat(
+                merchant
+                    .invoiceOf(Answer.<Object>at(created, "subscriptions.0.id"))
+                    .<Number>at("invoiceLineItems.0.amount")
+                    .intValue())
+            .isEqualTo(price);
+      }
+
       merchant.applyCatalog(Merchant.CATALOG.replace("defaultPlan: pro", "defaultPlan: lite"));
       assertThat(plan(merchant.createCustomer("after"))).isEqualTo("lite");
 

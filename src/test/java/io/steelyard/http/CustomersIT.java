@@ -6,17 +6,20 @@ import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.PostgresSupport;
+import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Creating a customer with all that its default plan brings, and reading it. */
 class CustomersIT {
@@ -246,26 +249,66 @@ class CustomersIT {
     assertThat(merchant.invoices()).extracting("vanityId").containsExactly(1);
   }
 
-  @Test
-  void aCreationThatFailsAtItsLastStepStoresNothing() {
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "subscription",
+        "subscription_period",
+        "billable_access",
+        "allocation_block",
+        "credit_transaction",
+        "invoice",
+        "invoice_line_item",
+        "transition"
+      })
+  void aCreationThatFailsAtAnyOfItsStepsStoresNothing(String table) {
     Merchant merchant = app.merchant("live", Merchant.CATALOG);
-    String uuid = Id.parse(IdKind.MERCHANT, merchant.id()).orElseThrow().uuid().toString();
     PostgresSupport.execute(
         app.database(),
-        "ALTER TABLE credit_transaction ADD CONSTRAINT broken CHECK (merchant_id <> '%s') NOT VALID"
-            .formatted(uuid));
+        "ALTER TABLE %s ADD CONSTRAINT broken CHECK (merchant_id <> '%s') NOT VALID"
+            .formatted(table, uuid(merchant)));
 
     Answer failed = merchant.post("/external/customers", Map.of("externalId", "acme"));
-    PostgresSupport.execute(
-        app.database(), "ALTER TABLE credit_transaction DROP CONSTRAINT broken");
+    PostgresSupport.execute(app.database(), "ALTER TABLE " + table + " DROP CONSTRAINT broken");
 
-    assertThat(failed.problem()).isEqualTo("500 internal []");
-    assertThat(failed.text()).doesNotContain("broken", "credit_transaction", "io.steelyard");
-    assertThat(merchant.get("/external/customers").<Integer>at("count")).isZero();
-    assertThat(merchant.get("/external/subscriptions").<Integer>at("count")).isZero();
-    assertThat(merchant.invoices()).isEmpty();
+    assertThat(failed.text()).doesNotContain("broken", table, "io.steelyard");
+    storedNothing(merchant, failed);
     merchant.createCustomer("acme");
     assertThat(merchant.invoices()).extracting("vanityId").containsExactly(1);
+  }
+
+  @Test
+  void withoutANumberForItsInvoiceACreationStoresNothing() {
+    Merchant merchant = app.merchant("live", Merchant.CATALOG);
+    PostgresSupport.execute(
+        app.database(),
+        "DELETE FROM invoice_number WHERE merchant_id = '%s'".formatted(uuid(merchant)));
+
+    storedNothing(merchant, merchant.post("/external/customers", Map.of("externalId", "acme")));
+  }
+
+  private static UUID uuid(Merchant merchant) {
+    return Id.parse(IdKind.MERCHANT, merchant.id()).orElseThrow().uuid();
+  }
+
+  private static void storedNothing(Merchant merchant, Answer failed) {
+    assertThat(failed.problem()).isEqualTo("500 internal []");
+    for (String table :
+        List.of(
+            "customer",
+            "subscription",
+            "subscription_period",
+            "billable_access",
+            "invoice",
+            "allocation_block",
+            "credit_transaction",
+            "invoice_line_item",
+            "transition")) {
+      String rows = "SELECT count(*) FROM %s WHERE merchant_id = '%s'";
+      assertThat(Tables.query(app.database(), rows.formatted(table, uuid(merchant))))
+          .as(table)
+          .containsExactly("0");
+    }
   }
 
   @Test
