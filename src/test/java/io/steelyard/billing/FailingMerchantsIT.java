@@ -28,6 +28,7 @@ class FailingMerchantsIT {
     INSERT INTO merchant (id, name, environment, timezone, created_at, updated_at)
     SELECT gen_random_uuid(), 'failing', 'live', 'UTC', now(), now() FROM generate_series(1, 50)
     """,
+    "INSERT INTO invoice_number SELECT id, 0 FROM merchant WHERE name = 'failing'",
     """
     INSERT INTO subscription (id, merchant_id, customer_id, plan_id, status, start_date, end_date,
       billing_cadence, currency, allow_customer_changes, auto_charge_invoice,
