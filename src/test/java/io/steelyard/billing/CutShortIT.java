@@ -8,8 +8,13 @@ import io.steelyard.support.Merchant;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
+import java.sql.Connection;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -294,5 +299,47 @@ class CutShortIT {
     assertThat(monthly.remaining()).isEqualTo(950);
     Answer report = monthly.merchant().operator("GET", "/integrity").send(200);
     assertThat(report.<List<?>>at("findings")).isEmpty();
+  }
+
+  /** In the order of the clockwork, which would wait for each other else. */
+  @Test
+  void whatHasBegunUnnoticedIsCancelledWithTheCustomersLockBeforeTheNumbers() throws Exception {
+    Merchant merchant = app.merchant("live", CATALOG);
+    String customer = merchant.customerId("late");
+    Object upcoming =
+        merchant
+            .subscribe(
+                Map.of(
+                    "customerId",
+                    customer,
+                    "planId",
+                    merchant.planId(CATALOG, "pro"),
+                    "billingCadence",
+                    "oneTime",
+                    "startDate",
+                    Instant.now().plusMillis(300).toString()))
+            .get("id");
+    Thread.sleep(400); // live time cannot be set
+    String path = "/external/subscriptions/" + upcoming;
+    try (Connection other = Tables.connect(app.database());
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      other.setAutoCommit(false);
+      long slot =
+          Id.parse(IdKind.CUSTOMER, customer).orElseThrow().uuid().getLeastSignificantBits() & 1023;
+      other.createStatement().execute("SELECT pg_advisory_xact_lock(1970495847, " + slot + ")");
+      Future<Answer> cancelled =
+          threads.submit(
+              () -> merchant.post(path + "/cancel", Map.of("externalCustomerId", "late")));
+      String waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+      assertThat(Merchant.eventually(() -> query(waiting), List.of("1")::equals))
+          .containsExactly("1");
+
+      other.createStatement().execute("SELECT FROM invoice_number FOR UPDATE NOWAIT");
+      other.rollback();
+
+      assertThat(cancelled.get().status()).isEqualTo(200);
+    }
+    assertThat(merchant.get(path).<String>at("endDate")).isNotNull();
+    assertThat(merchant.invoices()).hasSize(1);
   }
 }
