@@ -64,6 +64,9 @@ final class CounterStore {
         AND u.merchant_id = w.merchant_id
       """;
 
+  // Only what changes: the rows of a new period without events show already what is to be shown,
+  // and
+  // nobody but the holder of the customer's lock changes that.
   private static final String SAVE_ACCESS =
       """
       INSERT INTO billable_access (id, merchant_id, customer_id, subscription_id, billable_id,
@@ -75,6 +78,11 @@ final class CounterStore {
                   $7::timestamptz[], $8::timestamptz[], $9::text[]::numeric[], $10::timestamptz[])
            AS a (id, merchant_id, customer_id, subscription_id, billable_id, access,
                  start_date, end_date, current_usage, now)
+      WHERE NOT EXISTS (
+        SELECT FROM billable_access b
+        WHERE b.merchant_id = a.merchant_id AND b.subscription_id = a.subscription_id
+          AND b.billable_id = a.billable_id AND b.access = a.access
+          AND b.current_usage = a.current_usage)
       ORDER BY a.subscription_id, a.billable_id
       ON CONFLICT (subscription_id, billable_id) DO UPDATE
       SET access = excluded.access, current_usage = excluded.current_usage,
