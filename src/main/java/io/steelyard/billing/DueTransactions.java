@@ -56,13 +56,8 @@ final class DueTransactions {
         pool.withTransaction(
             tx ->
                 job.claim(tx, attempt, claim)
-                    .compose(
-                        ids -> {
-                          claimed.addAll(ids);
-                          return ids.isEmpty()
-                              ? Future.succeededFuture(Work.NONE)
-                              : job.work(tx, attempt, ids);
-                        }));
+                    .onSuccess(claimed::addAll)
+                    .compose(ids -> work(tx, job, attempt, ids)));
     return limited(SLOW_STATEMENTS_MAX, transaction)
         .onSuccess(this::committed)
         .recover(
@@ -70,6 +65,11 @@ final class DueTransactions {
                 isOfTheMoment(error) || claimed.isEmpty()
                     ? Future.failedFuture(error)
                     : isolate(job, attempt, claimed, error));
+  }
+
+  private static Future<Work> work(
+      SqlConnection tx, DueJob job, Attempt attempt, List<UUID> claimed) {
+    return claimed.isEmpty() ? Future.succeededFuture(Work.NONE) : job.work(tx, attempt, claimed);
   }
 
   private void committed(Work work) {
@@ -98,13 +98,7 @@ final class DueTransactions {
     return limited(
             SLOW_STATEMENTS_MAX,
             pool.withTransaction(
-                tx ->
-                    job.claim(tx, attempt, claim)
-                        .compose(
-                            ids ->
-                                ids.isEmpty()
-                                    ? Future.succeededFuture(Work.NONE)
-                                    : job.work(tx, attempt, ids))))
+                tx -> job.claim(tx, attempt, claim).compose(ids -> work(tx, job, attempt, ids))))
         .onSuccess(this::committed)
         .recover(
             error ->

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 
 /** Does the due work of one merchant, several transactions at once, until nothing is left to do. */
@@ -68,55 +69,65 @@ final class MerchantRun {
    * merchant an instance does one run after the other, since two would only wait for each other.
    */
   Future<Long> run(Call call) {
-    UUID merchantId = call.merchantId();
-    Future<Long> before = running.get(merchantId);
-    Future<Long> run =
-        before == null ? start(call) : before.otherwiseEmpty().compose(ended -> start(call));
-    running.put(merchantId, run);
-    return run.onComplete(ended -> running.remove(merchantId, run));
+    return run(call, true);
   }
 
   /**
-   * As {@link #run}, but not while a set clock waits for the fold: in a round, others would wait
-   * with it.
+   * As {@link #run}, but does nothing while a set clock waits for the fold: in a round, others
+   * would wait with it.
    */
   Future<Long> runUnlessWaiting(Call call) {
-    Instant now = clock.systemNow();
-    return transactions
-        .limited(1, clock.read(pool, call))
-        .compose(
-            reading ->
-                reading.frozen()
-                    ? transactions.limited(1, due.isFolded(pool, call.merchantId(), now))
-                    : Future.succeededFuture(true))
-        .compose(ready -> ready ? run(call) : Future.succeededFuture(0L));
+    return run(call, false);
+  }
+
+  private Future<Long> run(Call call, boolean waits) {
+    UUID merchantId = call.merchantId();
+    Future<Long> before = running.get(merchantId);
+    Future<Long> run =
+        before == null
+            ? start(call, waits)
+            : before.otherwiseEmpty().compose(ended -> start(call, waits));
+    running.put(merchantId, run);
+    return run.onComplete(ended -> running.remove(merchantId, run));
   }
 
   boolean isRunning(UUID merchantId) {
     return running.containsKey(merchantId);
   }
 
-  private Future<Long> start(Call call) {
+  private Future<Long> start(Call call, boolean waits) {
     Instant now = clock.systemNow();
     return transactions
         .limited(1, clock.read(pool, call))
         .compose(
-            reading -> reading.frozen() ? folded(call, reading, now) : foldedSoFar(call, reading))
-        .compose(attempt -> rounds(attempt, 0));
+            reading ->
+                reading.frozen()
+                    ? folded(call, reading, now, waits)
+                    : foldedSoFar(call, reading).map(Optional::of))
+        .compose(
+            attempt -> attempt.map(ready -> rounds(ready, 0)).orElse(Future.succeededFuture(0L)));
   }
 
-  /** A clock that was set means that time passed at once: what was accepted before comes first. */
-  private Future<Attempt> folded(Call call, MerchantClock.Reading reading, Instant acceptedBefore) {
+  /**
+   * A clock that was set means that time passed at once: what was accepted before comes first.
+   * Empty when it is not to be waited for.
+   */
+  private Future<Optional<Attempt>> folded(
+      Call call, MerchantClock.Reading reading, Instant acceptedBefore, boolean waits) {
     return transactions
         .limited(1, due.isFolded(pool, call.merchantId(), acceptedBefore))
         .compose(
             folded -> {
               if (folded) {
-                return Future.succeededFuture(new Attempt(call, reading, reading.now()));
+                return Future.succeededFuture(
+                    Optional.of(new Attempt(call, reading, reading.now())));
+              }
+              if (!waits) {
+                return Future.succeededFuture(Optional.empty());
               }
               return mustStop(call)
                   ? stillWorking()
-                  : pause().compose(paused -> folded(call, reading, acceptedBefore));
+                  : pause().compose(paused -> folded(call, reading, acceptedBefore, true));
             });
   }
 
