@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
+import io.steelyard.support.CustomerLock;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
@@ -323,10 +324,7 @@ class CutShortIT {
     String path = "/external/subscriptions/" + upcoming;
     try (Connection other = Tables.connect(app.database());
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      other.setAutoCommit(false);
-      long slot =
-          Id.parse(IdKind.CUSTOMER, customer).orElseThrow().uuid().getLeastSignificantBits() & 1023;
-      other.createStatement().execute("SELECT pg_advisory_xact_lock(1970495847, " + slot + ")");
+      CustomerLock.hold(other, customer);
       Future<Answer> cancelled =
           threads.submit(
               () -> merchant.post(path + "/cancel", Map.of("externalCustomerId", "late")));

@@ -8,7 +8,6 @@ import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import java.sql.Connection;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -89,25 +88,7 @@ class WaitingMerchantsIT {
       hold.hold(holder);
       try (TestApp app = TestApp.start(prepared, Map.of("billing.pollMs", "50"))) {
         Merchant merchant = app.merchant("live", CATALOG);
-        Object id =
-            merchant
-                .subscribe(
-                    Map.of(
-                        "customerId", merchant.customerId("acme"),
-                        "planId", merchant.planId(CATALOG, "pro"),
-                        "startDate", Instant.now().plusMillis(500).toString()))
-                .get("id");
-
-        String status =
-            Merchant.eventually(
-                () ->
-                    merchant
-                        .call("GET", "/external/subscriptions/" + id)
-                        .send(200)
-                        .<String>at("status"),
-                "active"::equals);
-
-        assertThat(status).isEqualTo("active");
+        assertThat(merchant.startsSoon(CATALOG, "pro")).isEqualTo("active");
         assertThat(stillDue(prepared)).isEqualTo(List.of("120"));
         assertThat(app.service().metrics().scrape()).contains("steelyard_billing_failed_total 0.0");
       }

@@ -2,14 +2,12 @@ package io.steelyard.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.domain.Id;
-import io.steelyard.domain.IdKind;
+import io.steelyard.support.CustomerLock;
 import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.Tables;
 import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** What is counted in a period whose usage is on an invoice already. */
@@ -102,14 +100,8 @@ class LateUsageIT extends MeteredCustomer {
     count(event("use", MID_MARCH, 4));
     invoices.open(1, APRIL, MAY);
     String invoice = invoices.invoice(1, "arrears", 0);
-    UUID uuid = Id.parse(IdKind.CUSTOMER, customer).orElseThrow().uuid();
     try (Connection connection = connect()) {
-      connection
-          .createStatement()
-          .execute( // as CustomerLocks does: the fold waits
-              "SELECT pg_advisory_lock(1970495847, "
-                  + (uuid.getLeastSignificantBits() & 1023)
-                  + ")");
+      CustomerLock.hold(connection, customer); // the fold waits
       send(List.of(event("use", MID_MARCH, 9)));
       assertThat(Tables.query(app.database(), "SELECT events FROM event_batch")).hasSize(1);
 

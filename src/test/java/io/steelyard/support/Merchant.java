@@ -141,6 +141,20 @@ public record Merchant(TestApp app, String id, String key) {
     return operator("POST", "/customers/" + customerId + "/allocations").json(body).send();
   }
 
+  /** The status of a subscription that starts in half a second, once that could be noticed. */
+  public String startsSoon(String catalog, String plan) throws Exception {
+    Object id =
+        subscribe(
+                Map.of(
+                    "customerId", customerId("acme"),
+                    "planId", planId(catalog, plan),
+                    "startDate", Instant.now().plusMillis(500).toString()))
+            .get("id");
+    return eventually(
+        () -> call("GET", "/external/subscriptions/" + id).send(200).<String>at("status"),
+        "active"::equals);
+  }
+
   /** The heads of up to 100 invoices by number. */
   public List<Map<String, Object>> invoices() {
     return operator("GET", "/invoices?pageSize=100&orderBy=vanityId&order=asc")
