@@ -146,13 +146,18 @@ public record Config(
       @Range(min = 0, max = 5000) int cacheMs,
       @Range(min = 1, max = 10_000_000) int cacheEntries) {}
 
-  /** One request alone may exceed what goes by bytes, by its own body. */
+  /**
+   * One request alone may exceed what goes by bytes, by its own body.
+   *
+   * @param bufferedPercentPerMerchant of the buffer that one merchant's waiting requests may fill
+   */
   public record Ingest(
       @Range(min = 1, max = 100_000) int flushEventsMax,
       @Range(min = 1, max = 1 << 30) int flushBytesMax,
       @Range(min = 1, max = 64) int flushesInFlight,
       @Range(min = 1, max = 10_000_000) int bufferedEventsMax,
-      @Range(min = 1, max = 1L << 40) long bufferedBytesMax) {}
+      @Range(min = 1, max = 1L << 40) long bufferedBytesMax,
+      @Range(min = 1, max = 100) int bufferedPercentPerMerchant) {}
 
   /**
    * @param claimEventsMax folded in one transaction, as long as they are more than one batch

@@ -1,5 +1,6 @@
 package io.steelyard.db;
 
+import io.vertx.core.buffer.Buffer;
 import io.vertx.sqlclient.Tuple;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -22,6 +23,10 @@ public final class Columns<T> {
 
   public Columns<T> uuids(Function<T, UUID> value) {
     return add(UUID[]::new, value);
+  }
+
+  public Columns<T> bytes(Function<T, Buffer> value) {
+    return add(Buffer[]::new, value);
   }
 
   public Columns<T> texts(Function<T, String> value) {

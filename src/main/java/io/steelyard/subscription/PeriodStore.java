@@ -44,10 +44,10 @@ public final class PeriodStore {
               INSERT.formatted(
                   """
                   CASE WHEN EXISTS (
-                             SELECT FROM event e
+                             SELECT FROM event_chunk e
                               WHERE e.merchant_id = $9 AND e.customer_id = t.customer_id
-                                AND e.generated_at >= t.period_start
-                                AND e.generated_at < t.period_end)
+                                AND e.first_at > t.period_start - interval '1 day'
+                                AND e.first_at < t.period_end AND e.last_at >= t.period_start)
                        THEN t.period_start ELSE t.period_end END"""));
 
   private static final String LOCK_OVERLONG =
@@ -63,8 +63,10 @@ public final class PeriodStore {
       WITH cut AS (
         SELECT p.subscription_id, p.period_index,
                EXISTS (
-                 SELECT FROM event e
+                 SELECT FROM counted_event e
                   WHERE e.merchant_id = $1 AND e.customer_id = p.customer_id
+                    AND e.chunk_first_at > $4::timestamptz - interval '1 day'
+                    AND e.chunk_first_at < p.ready_until AND e.chunk_last_at >= $4
                     AND e.generated_at >= $4 AND e.generated_at < p.ready_until) AS recount
           FROM subscription_period p
          WHERE p.merchant_id = $1 AND p.subscription_id = $2 AND p.period_index = $3

@@ -3,6 +3,7 @@ package io.steelyard.usage;
 import io.steelyard.config.Config;
 import io.steelyard.db.CustomerLocks;
 import io.steelyard.usage.ClaimPace.Demand;
+import io.steelyard.usage.EventContent.Element;
 import io.steelyard.usage.UsageStore.Batch;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Pool;
@@ -25,6 +26,7 @@ final class BatchFold implements AggregationJob {
 
   private final Config.Aggregation config;
   private final UsageStore store;
+  private final ChunkStore chunks;
   private final Folding folding;
   private final AggregationMetrics metrics;
   private final Supplier<Instant> systemNow;
@@ -40,6 +42,7 @@ final class BatchFold implements AggregationJob {
       Supplier<Instant> systemNow) {
     this.config = config;
     this.store = store;
+    this.chunks = new ChunkStore(systemNow);
     this.folding = folding;
     this.metrics = metrics;
     this.systemNow = systemNow;
@@ -78,7 +81,7 @@ final class BatchFold implements AggregationJob {
               }
               return store
                   .events(transaction, refs)
-                  .compose(events -> fold(transaction, events))
+                  .compose(elements -> countAndKeep(transaction, elements))
                   .compose(
                       unratable ->
                           store
@@ -116,6 +119,15 @@ final class BatchFold implements AggregationJob {
       demand = Demand.MORE;
     }
     return new Folded(events, demand, unratable);
+  }
+
+  /** Kept behind the customers' locks, so that who opens a period sees all that was counted. */
+  private Future<Map<String, Integer>> countAndKeep(
+      SqlConnection transaction, List<Element> elements) {
+    List<StoredEvent> events =
+        elements.stream().map(Element::event).filter(event -> event.customerId() != null).toList();
+    return fold(transaction, events)
+        .compose(unratable -> chunks.save(transaction, elements).map(unratable));
   }
 
   private Future<Map<String, Integer>> fold(SqlConnection transaction, List<StoredEvent> events) {

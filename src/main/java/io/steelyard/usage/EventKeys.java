@@ -118,7 +118,7 @@ final class EventKeys {
   }
 
   /** Not cryptographic: it only feeds a metric. Eight bytes a step. */
-  long payloadHash() {
+  int payloadHash() {
     byte[] bytes = payload.bytes();
     int size = payload.size();
     long hash = size * MULTIPLIER;
@@ -130,7 +130,7 @@ final class EventKeys {
     for (; at < size; at++) {
       rest = rest << 8 | bytes[at] & 0xff;
     }
-    return mix(mix(hash, rest), size);
+    return (int) mix(mix(hash, rest), size);
   }
 
   private static long mix(long hash, long word) {

@@ -7,13 +7,9 @@ import io.steelyard.config.Config;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.json.Timestamps;
-import io.steelyard.usage.UsageMessages.UsageEvent;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.UUID;
 
 /** Reads one body, event by event, and goes on after a fault to find the others. */
@@ -60,7 +56,9 @@ final class EventReader {
   private final DataReader dataReader;
   private final EventKeys keys = new EventKeys();
   private final String[] texts = new String[Field.ALL.length];
-  private String data;
+  private final EventWriter writer;
+  private int dataFrom;
+  private int dataLength;
   private int index = -1; // in the batch; below zero for an event alone
 
   EventReader(JsonParser in, byte[] body, Config.Limits limits) {
@@ -69,6 +67,7 @@ final class EventReader {
     this.limits = limits;
     this.rules = new TextRules(limits.stringChars(), body, faults);
     this.dataReader = new DataReader(in, rules, faults);
+    this.writer = new EventWriter(body.length + 256);
   }
 
   FaultList faults() {
@@ -76,20 +75,19 @@ final class EventReader {
   }
 
   Decoded readBody() throws IOException {
-    List<UsageEvent> events = new ArrayList<>();
     JsonToken first = in.nextToken();
     if (first == JsonToken.START_ARRAY) {
-      readBatch(events);
+      readBatch();
     } else {
-      readItem(events);
+      readItem();
     }
     if (!faults.isFull() && in.nextToken() != null) {
       throw new JsonParseException(in, "content after the value", in.currentTokenLocation());
     }
-    return faults.isEmpty() ? new Decoded.Events(events) : faults.asDecoded();
+    return faults.isEmpty() ? new Decoded.Events(writer.encoded()) : faults.asDecoded();
   }
 
-  private void readBatch(List<UsageEvent> events) throws IOException {
+  private void readBatch() throws IOException {
     index = 0;
     while (in.nextToken() != JsonToken.END_ARRAY) {
       if (index == limits.eventsPerBatch()) {
@@ -100,7 +98,7 @@ final class EventReader {
       if (faults.isFull()) {
         return;
       }
-      readItem(events);
+      readItem();
       index++;
     }
     if (index == 0) {
@@ -115,22 +113,20 @@ final class EventReader {
     } while (in.nextToken() != JsonToken.END_ARRAY);
   }
 
-  private void readItem(List<UsageEvent> events) throws IOException {
+  private void readItem() throws IOException {
     if (in.currentToken() != JsonToken.START_OBJECT) {
       faults.add(pointer(), "type", "An event must be an object.");
       in.skipChildren();
       return;
     }
-    UsageEvent event = readEvent();
-    if (faults.isEmpty()) {
-      events.add(event);
-    }
+    readEvent();
   }
 
-  /** The event, or null when the body has a fault. */
-  private UsageEvent readEvent() throws IOException {
+  /** Written unless the body has a fault. */
+  private void readEvent() throws IOException {
     Arrays.fill(texts, null);
-    data = null;
+    dataFrom = 0;
+    dataLength = 0;
     dataReader.reset();
     int seen = 0;
     for (String name = in.nextFieldName(); name != null; name = in.nextFieldName()) {
@@ -153,7 +149,9 @@ final class EventReader {
       }
     }
     Instant generatedAt = generatedAt();
-    return faults.isEmpty() ? event(generatedAt) : null;
+    if (faults.isEmpty()) {
+      write(generatedAt);
+    }
   }
 
   private void readField(Field field) throws IOException {
@@ -188,8 +186,9 @@ final class EventReader {
           pointer(Field.DATA),
           "max_bytes",
           "At most " + limits.eventDataBytes() + " bytes are allowed.");
-    } else if (faults.isEmpty()) {
-      data = new String(body, start, length, StandardCharsets.UTF_8);
+    } else {
+      dataFrom = start;
+      dataLength = length;
     }
   }
 
@@ -221,7 +220,7 @@ final class EventReader {
     return pointer() + "/" + field.wire;
   }
 
-  private UsageEvent event(Instant generatedAt) {
+  private void write(Instant generatedAt) {
     String customer = texts[Field.CUSTOMER_ID.ordinal()];
     String name = texts[Field.EVENT_NAME.ordinal()];
     String user = texts[Field.USER_ID.ordinal()];
@@ -230,19 +229,21 @@ final class EventReader {
         name,
         generatedAt,
         texts[Field.GENERATED_AT.ordinal()],
-        data == null ? null : dataReader.canonical(),
+        dataLength == 0 ? null : dataReader.canonical(),
         user);
     String given = texts[Field.IDEMPOTENCY_KEY.ordinal()];
     UUID key = given == null ? keys.ofPayload() : keys.ofText(given);
     UUID customerId = Id.parse(IdKind.CUSTOMER, customer).map(Id::uuid).orElse(null);
-    return new UsageEvent(
+    writer.add(
         key,
         keys.payloadHash(),
         customerId,
         customerId == null ? customer : null,
         name,
-        generatedAt,
+        generatedAt.toEpochMilli(),
         user,
-        data);
+        body,
+        dataFrom,
+        dataLength);
   }
 }

@@ -2,86 +2,182 @@ package io.steelyard.usage;
 
 import io.steelyard.db.Columns;
 import io.steelyard.db.Sql;
-import io.steelyard.usage.UsageMessages.UsageEvent;
+import io.steelyard.usage.Flush.Entry;
+import io.steelyard.usage.Flush.Share;
 import io.vertx.core.Future;
+import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.SqlClient;
 import io.vertx.sqlclient.Tuple;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
-/** Writes events, with the batch that the fold will claim them by. */
+/**
+ * Writes flushes: the keys that decide what is new, and a batch per merchant for the fold, in one
+ * statement and hence one commit. A plain insert costs a third of one that looks for conflicts, so
+ * that is tried first, as long as no duplicates have come lately. Belongs to one event loop.
+ */
 final class EventStore {
-  // One statement, hence one commit. Rows go in by (merchant, key), so that two flushes with keys
-  // in common wait for each other in one order and never deadlock.
+  // Nothing is stored when one key is known: the statement fails as a whole.
+  private static final String STORE_NEW =
+      """
+      WITH keys AS (
+        INSERT INTO event_key (merchant_number, payload_hash, key)
+        SELECT k.merchant_number, k.payload_hash, k.key
+        FROM unnest($1::integer[], $2::integer[], $3::uuid[])
+             AS k (merchant_number, payload_hash, key)
+      )
+      INSERT INTO event_batch (batch, merchant_id, events, bytes, stored_at, content, repeats)
+      SELECT nextval('event_batch_seq'), s.merchant_id, s.events, s.bytes, $9::timestamptz,
+             s.content, s.repeats::integer[]
+      FROM unnest($4::uuid[], $5::integer[], $6::bigint[], $7::bytea[], $8::text[])
+           AS s (merchant_id, events, bytes, content, repeats)
+      """;
+
+  // Grouped, not joined: a plan for lists of unknown length would compare each with each.
   private static final String STORE =
       """
-      WITH flush AS MATERIALIZED (
-        SELECT nextval('event_batch_seq') AS batch
+      WITH given AS MATERIALIZED (
+        SELECT k.merchant_number, k.payload_hash, k.key, k.position
+        FROM unnest($1::integer[], $2::integer[], $3::uuid[], $4::integer[])
+             AS k (merchant_number, payload_hash, key, position)
       ), stored AS (
-        INSERT INTO event (merchant_id, key, batch, customer_id, payload_hash, generated_at,
-                           customer_ref, name, user_id, data)
-        SELECT e.merchant_id, e.key, flush.batch, e.customer_id, e.payload_hash, e.generated_at,
-               e.customer_ref, e.name, e.user_id, e.data
-        FROM flush,
-             unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::timestamptz[],
-                    $6::text[], $7::text[], $8::text[], $9::text[])
-               AS e (merchant_id, key, customer_id, payload_hash, generated_at,
-                     customer_ref, name, user_id, data)
-        ORDER BY e.merchant_id, e.key
+        INSERT INTO event_key (merchant_number, payload_hash, key)
+        SELECT merchant_number, payload_hash, key FROM given
         ON CONFLICT DO NOTHING
-        RETURNING merchant_id, key, batch,
-                  200 + octet_length(name) + coalesce(octet_length(user_id), 0)
-                    + coalesce(octet_length(data), 0) AS bytes
+        RETURNING merchant_number, key
+      ), known AS MATERIALIZED (
+        SELECT merchant_number, max(position) AS position
+        FROM (SELECT merchant_number, key, position FROM given
+              UNION ALL
+              SELECT merchant_number, key, NULL FROM stored) k
+        GROUP BY merchant_number, key
+        HAVING count(*) = 1
       ), queued AS (
-        INSERT INTO event_batch (batch, merchant_id, events, bytes, stored_at)
-        SELECT batch, merchant_id, count(*), sum(bytes), $10::timestamptz
-        FROM stored
-        GROUP BY batch, merchant_id
+        INSERT INTO event_batch (batch, merchant_id, events, bytes, stored_at, content, repeats)
+        SELECT nextval('event_batch_seq'), s.merchant_id, s.events - known.count, s.bytes,
+               $11::timestamptz, s.content,
+               CASE WHEN known.count > 0 THEN s.repeats::integer[] || known.positions
+                    ELSE s.repeats::integer[] END
+        FROM unnest($5::uuid[], $6::integer[], $7::integer[], $8::bigint[], $9::bytea[],
+                    $10::text[])
+             AS s (merchant_id, merchant_number, events, bytes, content, repeats)
+        CROSS JOIN LATERAL (
+          SELECT count(*)::integer AS count, array_agg(k.position) AS positions
+          FROM known k
+          WHERE k.merchant_number = s.merchant_number) known
+        WHERE s.events > known.count
       )
-      SELECT merchant_id, key FROM stored
+      SELECT merchant_number, position FROM known
       """;
 
   private static final String COUNT_CONFLICTS =
       """
       SELECT count(*) AS conflicts
-      FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS i (merchant_id, key, payload_hash)
-      JOIN event e ON e.merchant_id = i.merchant_id AND e.key = i.key
+      FROM unnest($1::integer[], $2::uuid[], $3::integer[])
+           AS i (merchant_number, key, payload_hash)
+      JOIN event_key e ON e.merchant_number = i.merchant_number AND e.key = i.key
       WHERE e.payload_hash <> i.payload_hash
       """;
 
-  /** What an event is stored under, once. */
-  record EventId(UUID merchantId, UUID key) {}
+  private static final String UNIQUE_VIOLATION = "23505";
 
-  /** An event and whose it is. */
-  record Entry(EventId id, UsageEvent event) {}
+  /** Flushes after a duplicate that are taken to bring more. */
+  private static final int CAREFUL_FLUSHES = 64;
 
-  /** Stores the entries whose id is new, in one commit; the ids that were. */
-  Future<Set<EventId>> store(SqlClient client, List<Entry> entries, Instant storedAt) {
-    Tuple columns =
-        new Columns<>(entries)
-            .uuids(entry -> entry.id().merchantId())
-            .uuids(entry -> entry.id().key())
-            .uuids(entry -> entry.event().customerId())
-            .longs(entry -> entry.event().payloadHash())
-            .times(entry -> entry.event().generatedAt())
-            .texts(entry -> entry.event().customerRef())
-            .texts(entry -> entry.event().eventName())
-            .texts(entry -> entry.event().userId())
-            .texts(entry -> entry.event().data())
-            .and(Sql.time(storedAt));
+  // What an event takes of memory besides its content, when it is folded.
+  private static final long BYTES_OF_AN_EVENT = 200;
+
+  private int careful;
+
+  /** Stores the entries whose keys are new, in one commit; the others. */
+  Future<List<Entry>> store(SqlClient client, Flush flush, Instant storedAt) {
+    if (careful > 0) {
+      careful--;
+      return storeWhatIsNew(client, flush, storedAt);
+    }
     return client
-        .preparedQuery(STORE)
-        .collecting(Collectors.mapping(EventStore::id, Collectors.toSet()))
-        .execute(columns)
-        .map(result -> result.value());
+        .preparedQuery(STORE_NEW)
+        .execute(
+            shares(keys(flush.entries()).and(), flush.shares(), false).addValue(Sql.time(storedAt)))
+        .map(done -> List.<Entry>of())
+        .recover(
+            error ->
+                isDuplicate(error)
+                    ? storeWhatIsNew(client, flush, storedAt)
+                    : Future.failedFuture(error));
   }
 
-  private static EventId id(Row row) {
-    return new EventId(row.getUUID(0), row.getUUID(1));
+  private Future<List<Entry>> storeWhatIsNew(SqlClient client, Flush flush, Instant storedAt) {
+    Tuple parameters = keys(flush.entries()).integers(Entry::position).and();
+    return client
+        .preparedQuery(STORE)
+        .execute(shares(parameters, flush.shares(), true).addValue(Sql.time(storedAt)))
+        .map(
+            known -> {
+              if (known.size() > 0) {
+                careful = CAREFUL_FLUSHES;
+              }
+              return entries(flush, known);
+            });
+  }
+
+  private static boolean isDuplicate(Throwable error) {
+    return error instanceof PgException pg
+        && UNIQUE_VIOLATION.equals(pg.getSqlState())
+        && "event_key".equals(pg.getTable());
+  }
+
+  private static Columns<Entry> keys(List<Entry> entries) {
+    return new Columns<>(entries)
+        .integers(Entry::merchantNumber)
+        .integers(Entry::payloadHash)
+        .uuids(Entry::key);
+  }
+
+  private static Tuple shares(Tuple parameters, List<Share> shares, boolean numbered) {
+    Columns<Share> columns = new Columns<>(shares).uuids(Share::merchantId);
+    if (numbered) {
+      columns.integers(Share::merchantNumber);
+    }
+    Tuple values =
+        columns
+            .integers(share -> share.count() - share.repeats().size())
+            .longs(share -> share.content().length() + share.count() * BYTES_OF_AN_EVENT)
+            .bytes(Share::content)
+            .texts(EventStore::repeats)
+            .and();
+    for (int i = 0; i < values.size(); i++) {
+      parameters.addValue(values.getValue(i));
+    }
+    return parameters;
+  }
+
+  /** As PostgreSQL spells an array; null for none. */
+  private static String repeats(Share share) {
+    return share.repeats().isEmpty()
+        ? null
+        : share.repeats().stream().map(String::valueOf).collect(Collectors.joining(",", "{", "}"));
+  }
+
+  private static List<Entry> entries(Flush flush, RowSet<Row> known) {
+    if (known.size() == 0) {
+      return List.of();
+    }
+    record Place(int merchantNumber, int position) {}
+    Map<Place, Entry> entries = new HashMap<>();
+    flush
+        .entries()
+        .forEach(entry -> entries.put(new Place(entry.merchantNumber(), entry.position()), entry));
+    List<Entry> found = new ArrayList<>(known.size());
+    known.forEach(row -> found.add(entries.get(new Place(row.getInteger(0), row.getInteger(1)))));
+    return found;
   }
 
   /** How many of these are stored with another payload. */
@@ -90,10 +186,18 @@ final class EventStore {
         .preparedQuery(COUNT_CONFLICTS)
         .execute(
             new Columns<>(duplicates)
-                .uuids(entry -> entry.id().merchantId())
-                .uuids(entry -> entry.id().key())
-                .longs(entry -> entry.event().payloadHash())
+                .integers(Entry::merchantNumber)
+                .uuids(Entry::key)
+                .integers(Entry::payloadHash)
                 .and())
         .map(rows -> rows.iterator().next().getLong("conflicts"));
+  }
+
+  /** What the keys of a merchant that is there are stored under. */
+  Future<Integer> merchantNumber(SqlClient client, UUID merchantId) {
+    return client
+        .preparedQuery("SELECT number FROM merchant WHERE id = $1")
+        .execute(Tuple.of(merchantId))
+        .map(rows -> rows.iterator().next().getInteger(0));
   }
 }

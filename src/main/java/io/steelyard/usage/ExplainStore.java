@@ -3,6 +3,7 @@ package io.steelyard.usage;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.LineKind;
 import io.steelyard.domain.WireName;
+import io.steelyard.usage.EventPage.Place;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlClient;
@@ -16,9 +17,6 @@ import java.util.UUID;
 
 /** Reads lines of invoices and the events that may be behind them. */
 final class ExplainStore {
-  private static final UUID FIRST_KEY = new UUID(0, 0);
-  private static final UUID LAST_KEY = new UUID(-1, -1);
-
   private static final String LINE =
       """
       SELECT l.id AS line_id, l.kind, l.price_id, l.period_index, i.subscription_id,
@@ -29,18 +27,17 @@ final class ExplainStore {
       WHERE i.merchant_id = $1 AND i.id = $2
       """;
 
-  // Left out: events that wait for the fold, and those that it counted after this invoice's lines
-  // had been written. $3 and $4 repeat the page's edge for the index, which holds no key.
+  // Left out: events that the fold counted after this invoice's lines had been written; those that
+  // still wait for it are in no chunk.
   private static final String EVENTS =
       """
       SELECT e.merchant_id, e.key, e.customer_id, e.generated_at, e.name, e.user_id, e.data
-      FROM event e
+      FROM counted_event e
       WHERE e.customer_id = $2 AND e.merchant_id = $1
+        AND e.chunk_first_at > $3::timestamptz - interval '1 day' AND e.chunk_first_at < $4
+        AND e.chunk_last_at >= $3
         AND e.generated_at >= $3 AND e.generated_at < $4
         AND ($5::text[] IS NULL OR e.name = ANY ($5))
-        AND NOT EXISTS (
-          SELECT FROM event_batch b
-          WHERE b.batch = e.batch AND b.merchant_id = e.merchant_id)
         AND NOT EXISTS (
           SELECT FROM late_event l
           WHERE l.subscription_id = $6 AND l.period_index = $7 AND l.key = e.key
@@ -63,6 +60,25 @@ final class ExplainStore {
           ORDER BY e.generated_at DESC, e.key DESC
           LIMIT $11
           """;
+
+  // Where to stop, so that no more chunks are read than a page can take.
+  private static final String EDGE_FORWARDS =
+      """
+      SELECT c.first_at
+      FROM event_chunk c
+      WHERE c.customer_id = $2 AND c.merchant_id = $1 AND c.first_at > $3 AND c.first_at < $4
+      ORDER BY c.first_at
+      OFFSET $5 LIMIT 1
+      """;
+
+  private static final String EDGE_BACKWARDS =
+      """
+      SELECT c.first_at
+      FROM event_chunk c
+      WHERE c.customer_id = $2 AND c.merchant_id = $1 AND c.first_at > $3 AND c.first_at < $4
+      ORDER BY c.first_at DESC
+      OFFSET $5 LIMIT 1
+      """;
 
   /**
    * A line of an invoice.
@@ -111,29 +127,56 @@ final class ExplainStore {
                 row.getInteger("boundary_index"))));
   }
 
-  /**
-   * The next events in the scan's order, fewer than its {@code pageMax} at the end.
-   *
-   * @param after the last event of the page before, or null
-   */
-  Future<List<StoredEvent>> events(SqlClient client, Scan scan, StoredEvent after) {
+  /** Where the scan begins. */
+  static Place start(Scan scan) {
+    return scan.ascending() ? Place.since(scan.period().start()) : Place.until(scan.period().end());
+  }
+
+  /** The next events in the scan's order, at most its {@code pageMax}. */
+  Future<EventPage> events(SqlClient client, Scan scan, Place after) {
+    return edge(client, scan, after)
+        .compose(
+            edge ->
+                read(client, scan, after, edge)
+                    .map(
+                        events ->
+                            scan.ascending()
+                                ? EventPage.forwards(events, edge, scan.pageMax())
+                                : EventPage.backwards(events, edge, scan.pageMax())));
+  }
+
+  /** Null when all that is left fits. */
+  private static Future<Instant> edge(SqlClient client, Scan scan, Place after) {
     UsagePeriod period = scan.period();
-    Instant edge = after == null ? null : after.generatedAt();
     boolean ascending = scan.ascending();
+    Instant from = ascending ? after.at() : period.start();
+    Instant until = ascending ? period.end() : after.at();
+    return client
+        .preparedQuery(ascending ? EDGE_FORWARDS : EDGE_BACKWARDS)
+        .execute(
+            Tuple.of(
+                period.merchantId(),
+                period.customerId(),
+                Sql.time(from),
+                Sql.time(until),
+                EventPage.chunksMax(scan.pageMax())))
+        .map(rows -> rows.size() == 0 ? null : Sql.instant(rows.iterator().next(), "first_at"));
+  }
+
+  private static Future<List<StoredEvent>> read(
+      SqlClient client, Scan scan, Place after, Instant edge) {
+    UsagePeriod period = scan.period();
+    boolean ascending = scan.ascending();
+    Instant lowest = ascending || edge == null ? period.start() : edge;
+    Instant highest = ascending && edge != null ? edge : period.end();
     Tuple parameters = Tuple.of(period.merchantId(), period.customerId());
-    // A key that is no event's, before or behind all of them, stands for none.
-    Instant from = ascending && edge != null ? edge : period.start();
-    Instant until = ascending || edge == null ? period.end() : edge.plusMillis(1);
-    parameters.addValue(Sql.time(from)).addValue(Sql.time(until));
+    // The place's instant again, for the index, which holds no keys.
+    parameters.addValue(Sql.time(ascending ? latest(after.at(), lowest) : lowest));
+    parameters.addValue(Sql.time(ascending ? highest : after.at().plusMillis(1)));
     parameters.addValue(scan.names().map(names -> names.toArray(String[]::new)).orElse(null));
     parameters.addValue(period.subscriptionId()).addValue(period.index());
     parameters.addValue(scan.line().boundaryIndex());
-    if (after == null) {
-      parameters.addValue(Sql.time(ascending ? Instant.EPOCH : period.end()));
-      parameters.addValue(ascending ? FIRST_KEY : LAST_KEY);
-    } else {
-      parameters.addValue(Sql.time(edge)).addValue(after.key());
-    }
+    parameters.addValue(Sql.time(after.at())).addValue(after.key());
     parameters.addValue(scan.pageMax());
     return client
         .preparedQuery(ascending ? FORWARDS : BACKWARDS)
@@ -144,5 +187,9 @@ final class ExplainStore {
               rows.forEach(row -> events.add(StoredEvent.of(row)));
               return events;
             });
+  }
+
+  private static Instant latest(Instant one, Instant other) {
+    return one.isAfter(other) ? one : other;
   }
 }

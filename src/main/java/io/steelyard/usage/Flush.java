@@ -1,88 +1,171 @@
 package io.steelyard.usage;
 
-import io.steelyard.usage.EventStore.Entry;
-import io.steelyard.usage.EventStore.EventId;
 import io.steelyard.usage.UsageMessages.Ingested;
-import io.steelyard.usage.UsageMessages.UsageEvent;
 import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 
-/** The requests that share one statement, and which of their events it has to store. */
+/** The requests that share one statement, and what of their events it has to store. */
 final class Flush {
-  /** A request that waits for its answer. */
-  record Pending(UUID merchantId, List<UsageEvent> events, long bytes, Promise<Ingested> answer) {}
+  /**
+   * A request that waits for its answer.
+   *
+   * @param merchantNumber what its keys are stored under
+   */
+  record Pending(
+      UUID merchantId, int merchantNumber, EncodedEvents events, Promise<Ingested> answer) {
+    int count() {
+      return events.count();
+    }
 
-  /** Where an id came first in this flush. */
-  private record First(Entry entry, int request) {}
+    long bytes() {
+      return events.bytes();
+    }
+  }
+
+  /**
+   * An event in its request.
+   *
+   * @param position among the events of its merchant's share, from 1
+   */
+  record Entry(
+      int merchantNumber, long keyHigh, long keyLow, int payloadHash, int request, int position)
+      implements Comparable<Entry> {
+    UUID key() {
+      return new UUID(keyHigh, keyLow);
+    }
+
+    boolean isSameKey(Entry other) {
+      return merchantNumber == other.merchantNumber
+          && keyHigh == other.keyHigh
+          && keyLow == other.keyLow;
+    }
+
+    /** As PostgreSQL orders keys, which is unsigned; of one key what came first. */
+    @Override
+    public int compareTo(Entry other) {
+      int order = Integer.compare(merchantNumber, other.merchantNumber);
+      if (order == 0) {
+        order = Long.compareUnsigned(keyHigh, other.keyHigh);
+      }
+      if (order == 0) {
+        order = Long.compareUnsigned(keyLow, other.keyLow);
+      }
+      return order == 0 ? Integer.compare(position, other.position) : order;
+    }
+  }
+
+  /**
+   * What one merchant has in a flush.
+   *
+   * @param count of all its events, those that come again included
+   * @param repeats positions of those that come again within the flush
+   */
+  record Share(
+      UUID merchantId, int merchantNumber, int count, Buffer content, List<Integer> repeats) {}
+
+  private static final class Collected {
+    private final int merchantNumber;
+    private final Buffer content = Buffer.buffer().appendByte((byte) '[');
+    private final List<Integer> repeats = new ArrayList<>();
+    private int count;
+
+    private Collected(int merchantNumber) {
+      this.merchantNumber = merchantNumber;
+    }
+
+    private Share share(UUID merchantId) {
+      content.setByte(content.length() - 1, (byte) ']'); // in place of the last comma
+      return new Share(merchantId, merchantNumber, count, content, repeats);
+    }
+  }
 
   private final List<Pending> requests;
-  private final Map<EventId, First> firsts = new HashMap<>();
+  private final Map<UUID, Collected> collected = new LinkedHashMap<>();
+  private final List<Entry> firsts;
   private final List<Entry> repeats = new ArrayList<>();
+  private final List<Share> shares = new ArrayList<>();
 
   Flush(List<Pending> requests) {
     this.requests = requests;
-    for (int i = 0; i < requests.size(); i++) {
-      for (UsageEvent event : requests.get(i).events()) {
-        Entry entry = new Entry(new EventId(requests.get(i).merchantId(), event.key()), event);
-        if (firsts.putIfAbsent(entry.id(), new First(entry, i)) != null) {
-          repeats.add(entry);
-        }
+    Entry[] entries = new Entry[requests.stream().mapToInt(Pending::count).sum()];
+    int at = 0;
+    for (int request = 0; request < requests.size(); request++) {
+      Pending pending = requests.get(request);
+      Collected share =
+          collected.computeIfAbsent(
+              pending.merchantId(), id -> new Collected(pending.merchantNumber()));
+      EncodedEvents events = pending.events();
+      for (int i = 0; i < events.count(); i++) {
+        entries[at++] =
+            new Entry(
+                pending.merchantNumber(),
+                events.keyHigh(i),
+                events.keyLow(i),
+                events.payloadHashes()[i],
+                request,
+                ++share.count);
+      }
+      share.content.appendBytes(events.content());
+    }
+    // In one order for all flushes, so that two with keys in common wait for each other and never
+    // deadlock; and neighbours in the index are written one after the other.
+    Arrays.sort(entries);
+    firsts = withoutRepeats(entries);
+    collected.forEach((merchantId, share) -> shares.add(share.share(merchantId)));
+  }
+
+  private List<Entry> withoutRepeats(Entry[] entries) {
+    List<Entry> different = new ArrayList<>(entries.length);
+    Entry last = null;
+    for (Entry entry : entries) {
+      if (last != null && last.isSameKey(entry)) {
+        repeats.add(entry);
+        collected.get(requests.get(entry.request()).merchantId()).repeats.add(entry.position());
+      } else {
+        different.add(entry);
+        last = entry;
       }
     }
+    return different;
   }
 
   List<Pending> requests() {
     return requests;
   }
 
-  /** Every id once. */
+  /** Every key once, in their order. */
   List<Entry> entries() {
-    return firsts.values().stream().map(First::entry).toList();
+    return firsts;
   }
 
-  /** What each request is told, in the order of {@link #requests}. */
-  List<Ingested> outcomes(Set<EventId> stored) {
-    int[] accepted = new int[requests.size()];
-    for (EventId id : stored) {
-      accepted[firsts.get(id).request()]++;
-    }
-    List<Ingested> outcomes = new ArrayList<>(accepted.length);
-    for (int i = 0; i < accepted.length; i++) {
-      outcomes.add(new Ingested(accepted[i], requests.get(i).events().size() - accepted[i]));
+  List<Share> shares() {
+    return shares;
+  }
+
+  /**
+   * What each request is told, in the order of {@link #requests}.
+   *
+   * @param known the entries whose keys had been stored before
+   */
+  List<Ingested> outcomes(List<Entry> known) {
+    int[] duplicates = new int[requests.size()];
+    known.forEach(entry -> duplicates[entry.request()]++);
+    repeats.forEach(entry -> duplicates[entry.request()]++);
+    List<Ingested> outcomes = new ArrayList<>(duplicates.length);
+    for (int i = 0; i < duplicates.length; i++) {
+      outcomes.add(new Ingested(requests.get(i).count() - duplicates[i], duplicates[i]));
     }
     return outcomes;
   }
 
-  /** The events whose id was there before this flush. */
-  List<Entry> storedBefore(Set<EventId> stored) {
-    List<Entry> before = new ArrayList<>();
-    for (First first : firsts.values()) {
-      if (!stored.contains(first.entry().id())) {
-        before.add(first.entry());
-      }
-    }
-    for (Entry repeat : repeats) {
-      if (!stored.contains(repeat.id())) {
-        before.add(repeat);
-      }
-    }
-    return before;
-  }
-
-  /** Repetitions within this flush that differ from the event that was stored for their id. */
-  long conflictsWithin(Set<EventId> stored) {
-    return repeats.stream()
-        .filter(repeat -> stored.contains(repeat.id()))
-        .filter(repeat -> repeat.event().payloadHash() != firstHash(repeat.id()))
-        .count();
-  }
-
-  private long firstHash(EventId id) {
-    return firsts.get(id).entry().event().payloadHash();
+  /** Repetitions within this flush, each behind the one that came first. */
+  List<Entry> repeats() {
+    return repeats;
   }
 }

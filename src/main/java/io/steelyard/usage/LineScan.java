@@ -6,6 +6,7 @@ import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.Paging;
 import io.steelyard.json.Json;
+import io.steelyard.usage.EventPage.Place;
 import io.steelyard.usage.ExplainMessages.LineEvent;
 import io.steelyard.usage.ExplainMessages.LineEventPage;
 import io.steelyard.usage.ExplainStore.Scan;
@@ -45,39 +46,40 @@ final class LineScan {
 
   /** Reads all; to be called once. */
   Future<LineEventPage> run() {
-    readAfter(null);
+    readAfter(ExplainStore.start(scan));
     return answer.future();
   }
 
   /** A loop, not a chain of Futures, which would grow with the period. */
-  private void readAfter(StoredEvent last) {
+  private void readAfter(Place place) {
     if (call.expired()) {
       answer.fail(new Failure.TimedOut("Not all events could be read in time.").asException());
       return;
     }
     store
-        .events(client, scan, last)
+        .events(client, scan, place)
         .map(this::take)
         .onFailure(answer::fail)
         .onSuccess(
-            events -> {
-              if (events.size() < scan.pageMax()) {
+            next -> {
+              if (next == null) {
                 answer.complete(page(page, count, paging));
               } else {
-                readAfter(events.getLast());
+                readAfter(next);
               }
             });
   }
 
-  private List<StoredEvent> take(List<StoredEvent> events) {
-    List<Hit> hits = Matching.of(events, List.of(meter)).hits();
+  /** Counts the events; where to go on. */
+  private Place take(EventPage events) {
+    List<Hit> hits = Matching.of(events.events(), List.of(meter)).hits();
     for (Hit hit : paging.ascending() ? hits : hits.reversed()) {
       if (count >= paging.offset() && page.size() < paging.pageSize()) {
         page.add(view(hit.event()));
       }
       count++;
     }
-    return events;
+    return events.next();
   }
 
   static LineEventPage page(List<LineEvent> results, long count, Paging paging) {

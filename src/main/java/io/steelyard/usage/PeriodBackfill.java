@@ -3,6 +3,7 @@ package io.steelyard.usage;
 import io.steelyard.config.Config;
 import io.steelyard.db.CustomerLocks;
 import io.steelyard.usage.ClaimPace.Demand;
+import io.steelyard.usage.EventPage.Place;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.SqlConnection;
@@ -29,6 +30,12 @@ final class PeriodBackfill implements AggregationJob {
   /** What the pages so far have come to. */
   private record Progress(StoredEvent last, int events, Map<String, Integer> unratable) {
     static final Progress NONE = new Progress(null, 0, Map.of());
+
+    Progress plus(StoredEvent newLast, int more, Map<String, Integer> moreUnratable) {
+      Map<String, Integer> sum = new HashMap<>(unratable);
+      moreUnratable.forEach((reason, count) -> sum.merge(reason, count, Integer::sum));
+      return new Progress(newLast, events + more, sum);
+    }
   }
 
   /**
@@ -87,7 +94,7 @@ final class PeriodBackfill implements AggregationJob {
     return CustomerLocks.lock(
             transaction, periods.stream().map(UsagePeriod::customerId).distinct().toList())
         .compose(locked -> folding.beginRecount(transaction, recounted))
-        .compose(begun -> nextPage(transaction, periods, Progress.NONE))
+        .compose(begun -> nextPage(transaction, periods, Place.START, Progress.NONE))
         .compose(
             progress ->
                 folding
@@ -98,21 +105,17 @@ final class PeriodBackfill implements AggregationJob {
   }
 
   private Future<Progress> nextPage(
-      SqlConnection transaction, List<UsagePeriod> periods, Progress before) {
+      SqlConnection transaction, List<UsagePeriod> periods, Place after, Progress before) {
     return store
-        .events(transaction, periods, before.last(), pageEventsMax)
+        .events(transaction, periods, after, pageEventsMax)
         .compose(
-            events -> {
-              if (events.isEmpty()) {
-                return Future.succeededFuture(before);
-              }
-              return foldPage(transaction, periods, events, before)
-                  .compose(
-                      progress ->
-                          events.size() < pageEventsMax
-                              ? Future.succeededFuture(progress)
-                              : nextPage(transaction, periods, progress));
-            });
+            page ->
+                foldPage(transaction, periods, page.events(), before)
+                    .compose(
+                        progress ->
+                            page.next() == null
+                                ? Future.succeededFuture(progress)
+                                : nextPage(transaction, periods, page.next(), progress)));
   }
 
   private Future<Progress> foldPage(
@@ -120,15 +123,13 @@ final class PeriodBackfill implements AggregationJob {
       List<UsagePeriod> periods,
       List<StoredEvent> page,
       Progress before) {
+    if (page.isEmpty()) {
+      return Future.succeededFuture(before);
+    }
     List<StoredEvent> events = withoutRepetition(page, before.last());
     return folding
         .fold(transaction, events, periods)
-        .map(
-            unratable -> {
-              Map<String, Integer> sum = new HashMap<>(before.unratable());
-              unratable.forEach((reason, count) -> sum.merge(reason, count, Integer::sum));
-              return new Progress(page.getLast(), before.events() + events.size(), sum);
-            });
+        .map(unratable -> before.plus(page.getLast(), events.size(), unratable));
   }
 
   /** An event that falls in two periods comes once for each. */

@@ -10,9 +10,11 @@ import io.steelyard.domain.UsageTotal.Contribution;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.usage.Fold.Unique;
 import io.steelyard.usage.Matching.Hit;
+import io.steelyard.usage.RecountStore.Chunks;
 import io.steelyard.usage.RecountStore.Cursor;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -36,7 +38,8 @@ import java.util.stream.Collectors;
 public final class Recount {
   private static final int CUSTOMERS_MAX = 100;
   private static final int PAGE_BYTES_MAX = 1 << 26;
-  private static final int PAGE_EVENTS_MAX = 5000;
+  private static final int PAGE_CHUNKS_MAX = 500;
+  private static final Duration CHUNK_SPAN_MAX = Duration.ofDays(1);
 
   /** A counter that is wrong, with what it should be. */
   public record Difference(Id subscriptionId, int periodIndex, String detail) {}
@@ -68,7 +71,7 @@ public final class Recount {
   }
 
   private final UUID merchantId;
-  private final int pageEventsMax;
+  private final int pageChunksMax;
   private final UsageStore usage;
   private final RecountStore store = new RecountStore();
   private final CounterStore counters = new CounterStore();
@@ -80,7 +83,7 @@ public final class Recount {
    */
   public Recount(UUID merchantId, MerchantClock clock, int eventBytesMax) {
     this.merchantId = merchantId;
-    this.pageEventsMax = Math.clamp(PAGE_BYTES_MAX / eventBytesMax, 1, PAGE_EVENTS_MAX);
+    this.pageChunksMax = Math.clamp(PAGE_BYTES_MAX / eventBytesMax, 1, PAGE_CHUNKS_MAX);
     this.usage = new UsageStore(clock);
   }
 
@@ -147,7 +150,7 @@ public final class Recount {
       cursors.merge(
           period.customerId(),
           new Cursor(
-              period.customerId(), period.countsFrom(), new UUID(0, 0), period.countsUntil()),
+              period.customerId(), period.countsFrom().minus(CHUNK_SPAN_MAX), period.countsUntil()),
           Recount::spanning);
     }
     return List.copyOf(cursors.values());
@@ -156,8 +159,7 @@ public final class Recount {
   private static Cursor spanning(Cursor one, Cursor other) {
     return new Cursor(
         one.customerId(),
-        Collections.min(List.of(one.afterTime(), other.afterTime())),
-        one.afterKey(),
+        Collections.min(List.of(one.after(), other.after())),
         Collections.max(List.of(one.until(), other.until())));
   }
 
@@ -166,23 +168,27 @@ public final class Recount {
     if (cursors.isEmpty()) {
       return Future.succeededFuture();
     }
-    int each = Math.max(1, pageEventsMax / cursors.size());
+    int each = Math.max(1, pageChunksMax / cursors.size());
     return store
-        .events(snapshot, merchantId, cursors, each)
+        .chunks(snapshot, merchantId, cursors, each)
         .compose(
-            events -> {
-              List<StoredEvent> page = events.values().stream().flatMap(List::stream).toList();
+            chunks -> {
+              List<StoredEvent> page =
+                  chunks.values().stream().flatMap(some -> some.events().stream()).toList();
               Matching.of(page, meters).hits().forEach(tallies::add);
-              return read(snapshot, meters, unfinished(cursors, events, each), tallies);
+              return read(snapshot, meters, unfinished(cursors, chunks, each), tallies);
             });
   }
 
-  private static List<Cursor> unfinished(
-      List<Cursor> cursors, Map<UUID, List<StoredEvent>> events, int each) {
-    return cursors.stream()
-        .filter(cursor -> events.getOrDefault(cursor.customerId(), List.of()).size() == each)
-        .map(cursor -> cursor.after(events.get(cursor.customerId()).getLast()))
-        .toList();
+  private static List<Cursor> unfinished(List<Cursor> cursors, Map<UUID, Chunks> chunks, int each) {
+    List<Cursor> unfinished = new ArrayList<>();
+    for (Cursor cursor : cursors) {
+      Chunks read = chunks.get(cursor.customerId());
+      if (read != null && read.count() >= each) {
+        unfinished.add(new Cursor(cursor.customerId(), read.last(), cursor.until()));
+      }
+    }
+    return unfinished;
   }
 
   private static List<Difference> differences(

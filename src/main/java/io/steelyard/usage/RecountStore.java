@@ -1,6 +1,7 @@
 package io.steelyard.usage;
 
 import io.steelyard.db.Columns;
+import io.steelyard.db.Sql;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlClient;
@@ -23,31 +24,40 @@ final class RecountStore {
        ORDER BY c.id LIMIT $3
       """;
 
-  // By customer, so that each page costs what it holds, however much came before it.
-  private static final String EVENTS =
+  // By customer, so that each page costs what it holds, however much came before it. Chunks that
+  // begin at the same instant come together, since there is nothing else to tell them apart by.
+  private static final String CHUNKS =
       """
-      SELECT e.merchant_id, e.key, e.customer_id, e.generated_at, e.name, e.user_id, e.data
-        FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::timestamptz[])
-             AS c (customer_id, after_time, after_key, until)
+      SELECT e.customer_id, e.first_at, e.content
+        FROM unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[])
+             AS c (customer_id, after, until)
        CROSS JOIN LATERAL (
-         SELECT e.merchant_id, e.key, e.customer_id, e.generated_at, e.name, e.user_id, e.data
-           FROM event e
-          WHERE e.merchant_id = $5 AND e.customer_id = c.customer_id
-            AND e.generated_at >= c.after_time AND e.generated_at < c.until
-            AND (e.generated_at, e.key) > (c.after_time, c.after_key)
-            AND NOT EXISTS (SELECT FROM event_batch b
-                             WHERE b.batch = e.batch AND b.merchant_id = e.merchant_id)
-          ORDER BY e.generated_at, e.key LIMIT $6) e
+         SELECT e.customer_id, e.first_at, e.content
+           FROM event_chunk e
+          WHERE e.merchant_id = $4 AND e.customer_id = c.customer_id
+            AND e.first_at > c.after AND e.first_at < c.until
+          ORDER BY e.first_at
+          FETCH FIRST $5 ROWS WITH TIES) e
       """;
 
   /**
-   * How far a customer's events have been read.
+   * How far a customer's events have been read, chunk by chunk.
    *
+   * @param after when the last chunk began that was read
    * @param until exclusive
    */
-  record Cursor(UUID customerId, Instant afterTime, UUID afterKey, Instant until) {
-    Cursor after(StoredEvent event) {
-      return new Cursor(customerId, event.generatedAt(), event.key(), until);
+  record Cursor(UUID customerId, Instant after, Instant until) {}
+
+  /**
+   * The events of some chunks of a customer.
+   *
+   * @param last when the last of them began
+   */
+  record Chunks(int count, Instant last, List<StoredEvent> events) {
+    private Chunks plus(Chunks more) {
+      List<StoredEvent> all = new ArrayList<>(events);
+      all.addAll(more.events);
+      return new Chunks(count + more.count, more.last, all);
     }
   }
 
@@ -64,26 +74,31 @@ final class RecountStore {
             });
   }
 
-  /** Up to {@code max} further events of each customer, in their order; none that waits. */
-  Future<Map<UUID, List<StoredEvent>>> events(
+  /** Up to {@code max} further chunks of each customer, those that begin with the last included. */
+  Future<Map<UUID, Chunks>> chunks(
       SqlClient client, UUID merchantId, List<Cursor> cursors, int max) {
     return client
-        .preparedQuery(EVENTS)
+        .preparedQuery(CHUNKS)
         .execute(
             new Columns<>(cursors)
                 .uuids(Cursor::customerId)
-                .times(Cursor::afterTime)
-                .uuids(Cursor::afterKey)
+                .times(Cursor::after)
                 .times(Cursor::until)
                 .and(merchantId, max))
         .map(
             rows -> {
-              Map<UUID, List<StoredEvent>> events = new HashMap<>();
+              Map<UUID, Chunks> chunks = new HashMap<>();
               for (Row row : rows) {
-                StoredEvent event = StoredEvent.of(row);
-                events.computeIfAbsent(event.customerId(), id -> new ArrayList<>()).add(event);
+                chunks.merge(row.getUUID("customer_id"), chunk(merchantId, row), Chunks::plus);
               }
-              return events;
+              return chunks;
             });
+  }
+
+  private static Chunks chunk(UUID merchantId, Row row) {
+    return new Chunks(
+        1,
+        Sql.instant(row, "first_at"),
+        EventContent.ofChunk(merchantId, row.getUUID("customer_id"), row.getString("content")));
   }
 }

@@ -5,6 +5,7 @@ import io.steelyard.db.Sql;
 import io.steelyard.domain.BillingCadence;
 import io.steelyard.domain.WireName;
 import io.steelyard.merchant.MerchantClock;
+import io.steelyard.usage.EventContent.Element;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
@@ -40,12 +41,11 @@ final class UsageStore {
       WHERE b.batch = done.batch AND b.merchant_id = done.merchant_id
       """;
 
-  private static final String BATCH_EVENTS =
+  private static final String BATCH_CONTENT =
       """
-      SELECT e.merchant_id, e.key, e.customer_id, e.generated_at, e.name, e.user_id, e.data
+      SELECT b.merchant_id, b.content, b.repeats
       FROM unnest($1::bigint[], $2::uuid[]) AS claimed (batch, merchant_id)
-      JOIN event e ON e.batch = claimed.batch AND e.merchant_id = claimed.merchant_id
-      WHERE e.customer_id IS NOT NULL
+      JOIN event_batch b ON b.batch = claimed.batch AND b.merchant_id = claimed.merchant_id
       """;
 
   private static final String PERIOD_COLUMNS_OF =
@@ -95,22 +95,34 @@ final class UsageStore {
       """
           + PERIOD_COLUMNS_OF.replace("{periods}", "claimed");
 
-  // The merchant ends the order, since two merchants may use the same key at the same time.
-  // Events still in a batch are left to the fold of that batch, which waits for this customer's
+  // The merchant ends the order, since two merchants may use the same key at the same time. Events
+  // that still wait in a batch are left to the fold of that batch, which waits for this customer's
   // lock and then finds the period ready.
   private static final String EVENTS_OF_PERIODS =
       """
       SELECT e.merchant_id, e.key, e.customer_id, e.generated_at, e.name, e.user_id, e.data
       FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[])
            AS p (merchant_id, customer_id, period_start, period_end)
-      JOIN event e ON e.customer_id = p.customer_id AND e.merchant_id = p.merchant_id
-       AND e.generated_at >= p.period_start AND e.generated_at < p.period_end
+      JOIN counted_event e ON e.customer_id = p.customer_id AND e.merchant_id = p.merchant_id
+       AND e.chunk_first_at > greatest(p.period_start, $5::timestamptz) - interval '1 day'
+       AND e.chunk_first_at < least(p.period_end, $8::timestamptz)
+       AND e.chunk_last_at >= greatest(p.period_start, $5)
+       AND e.generated_at >= p.period_start AND e.generated_at < least(p.period_end, $8::timestamptz)
       WHERE (e.generated_at, e.key, e.merchant_id) > ($5::timestamptz, $6::uuid, $7::uuid)
-        AND NOT EXISTS (
-          SELECT FROM event_batch b
-          WHERE b.batch = e.batch AND b.merchant_id = e.merchant_id)
       ORDER BY e.generated_at, e.key, e.merchant_id
-      LIMIT $8
+      LIMIT $9
+      """;
+
+  // Where to stop, so that no more chunks are read than a page can take.
+  private static final String EDGE_OF_PERIODS =
+      """
+      SELECT c.first_at
+      FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[])
+           AS p (merchant_id, customer_id, period_start, period_end)
+      JOIN event_chunk c ON c.customer_id = p.customer_id AND c.merchant_id = p.merchant_id
+       AND c.first_at >= p.period_start AND c.first_at < p.period_end AND c.first_at > $5
+      ORDER BY c.first_at
+      OFFSET $6 LIMIT 1
       """;
 
   private static final String MARK_READY =
@@ -160,9 +172,23 @@ final class UsageStore {
     return transaction.preparedQuery(DELETE_BATCHES).execute(columns(batches)).mapEmpty();
   }
 
-  /** The events of these batches that name a customer id. */
-  Future<List<StoredEvent>> events(SqlConnection transaction, Collection<Batch.Ref> batches) {
-    return list(transaction.preparedQuery(BATCH_EVENTS).execute(columns(batches)), StoredEvent::of);
+  /** All events of these batches. */
+  Future<List<Element>> events(SqlConnection transaction, Collection<Batch.Ref> batches) {
+    return transaction
+        .preparedQuery(BATCH_CONTENT)
+        .execute(columns(batches))
+        .map(
+            rows -> {
+              List<Element> elements = new ArrayList<>();
+              for (Row row : rows) {
+                elements.addAll(
+                    EventContent.ofBatch(
+                        row.getUUID("merchant_id"),
+                        row.getBuffer("content").getBytes(),
+                        row.getArrayOfIntegers("repeats")));
+              }
+              return elements;
+            });
   }
 
   private static Tuple columns(Collection<Batch.Ref> batches) {
@@ -206,27 +232,38 @@ final class UsageStore {
   }
 
   /**
-   * A page of the stored events that fall in these periods and wait in no batch, in their order. An
-   * event that falls in two of the periods comes twice, side by side.
-   *
-   * @param after the last event of the page before, or null
+   * A page of the counted events that fall in these periods, in their order. An event that falls in
+   * two of the periods comes twice, side by side.
    */
-  Future<List<StoredEvent>> events(
-      SqlConnection transaction, List<UsagePeriod> periods, StoredEvent after, int eventsMax) {
-    Instant afterTime = after == null ? Instant.EPOCH : after.generatedAt();
-    UUID afterKey = after == null ? new UUID(0, 0) : after.key();
-    UUID afterMerchant = after == null ? new UUID(0, 0) : after.merchantId();
-    return list(
-        transaction
-            .preparedQuery(EVENTS_OF_PERIODS)
-            .execute(
-                new Columns<>(periods)
-                    .uuids(UsagePeriod::merchantId)
-                    .uuids(UsagePeriod::customerId)
-                    .times(UsagePeriod::countsFrom)
-                    .times(UsagePeriod::countsUntil)
-                    .and(Sql.time(afterTime), afterKey, afterMerchant, eventsMax)),
-        StoredEvent::of);
+  Future<EventPage> events(
+      SqlConnection transaction, List<UsagePeriod> periods, EventPage.Place after, int eventsMax) {
+    return transaction
+        .preparedQuery(EDGE_OF_PERIODS)
+        .execute(spans(periods).and(Sql.time(after.at()), EventPage.chunksMax(eventsMax)))
+        .map(rows -> rows.size() == 0 ? null : Sql.instant(rows.iterator().next(), "first_at"))
+        .compose(
+            edge ->
+                list(
+                        transaction
+                            .preparedQuery(EVENTS_OF_PERIODS)
+                            .execute(
+                                spans(periods)
+                                    .and(
+                                        Sql.time(after.at()),
+                                        after.key(),
+                                        after.merchantId(),
+                                        Sql.time(edge),
+                                        eventsMax)),
+                        StoredEvent::of)
+                    .map(events -> EventPage.forwards(events, edge, eventsMax)));
+  }
+
+  private static Columns<UsagePeriod> spans(List<UsagePeriod> periods) {
+    return new Columns<>(periods)
+        .uuids(UsagePeriod::merchantId)
+        .uuids(UsagePeriod::customerId)
+        .times(UsagePeriod::countsFrom)
+        .times(UsagePeriod::countsUntil);
   }
 
   Future<Void> markReady(SqlConnection transaction, List<UsagePeriod> periods) {

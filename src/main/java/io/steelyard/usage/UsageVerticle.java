@@ -8,13 +8,12 @@ import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.config.Config;
 import io.steelyard.db.Pools;
 import io.steelyard.merchant.MerchantClock;
-import io.steelyard.usage.EventStore.Entry;
-import io.steelyard.usage.EventStore.EventId;
+import io.steelyard.usage.Flush.Entry;
 import io.vertx.core.Future;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.sqlclient.Pool;
 import java.util.List;
-import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /** Stores events and answers when they are safe. */
@@ -28,6 +27,7 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
   private final EventStore store = new EventStore();
   private Pool pool;
   private IngestBuffer buffer;
+  private MerchantNumbers numbers;
 
   public UsageVerticle(Settings settings, Pools pools, MerchantClock clock, Config.Ingest config) {
     super(Address.USAGE, settings);
@@ -41,10 +41,12 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
   protected Future<?> open() {
     MeterRegistry metrics = settings.metrics();
     pool = pools.ingest(vertx);
+    Database database = new Database();
+    numbers = new MerchantNumbers(database::merchantNumber);
     buffer =
         new IngestBuffer(
             config,
-            new Database(),
+            database,
             settings.failures(),
             new IngestMetrics(metrics),
             SharedGauge.of(
@@ -70,9 +72,14 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
   }
 
   private Future<UsageMessages.Ingested> ingest(UsageMessages.Ingest ingest, Call call) {
-    return ingest.events().isEmpty()
-        ? Future.succeededFuture(new UsageMessages.Ingested(0, 0))
-        : buffer.add(call.merchantId(), ingest.events());
+    if (ingest.events().count() == 0) {
+      return Future.succeededFuture(new UsageMessages.Ingested(0, 0));
+    }
+    UUID merchantId = call.merchantId();
+    Integer number = numbers.known(merchantId);
+    return number == null
+        ? numbers.read(merchantId).compose(read -> buffer.add(merchantId, read, ingest.events()))
+        : buffer.add(merchantId, number, ingest.events());
   }
 
   /**
@@ -82,8 +89,12 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
    */
   private final class Database implements IngestBuffer.Surroundings {
     @Override
-    public Future<Set<EventId>> store(List<Entry> entries) {
-      return limited(store.store(pool, entries, clock.systemNow()));
+    public Future<List<Entry>> store(Flush flush) {
+      return limited(store.store(pool, flush, clock.systemNow()));
+    }
+
+    private Future<Integer> merchantNumber(UUID merchantId) {
+      return limited(store.merchantNumber(pool, merchantId));
     }
 
     @Override

@@ -34,8 +34,8 @@ class WaitingMerchantsIT {
     WHERE m.name = 'waiting'
     """,
     """
-    INSERT INTO event_batch (batch, merchant_id, events, bytes, stored_at)
-    SELECT 1, id, 1, 1, '2001-01-01Z' FROM merchant WHERE name = 'waiting'
+    INSERT INTO event_batch (batch, merchant_id, events, bytes, stored_at, content)
+    SELECT 1, id, 1, 1, '2001-01-01Z', '[]' FROM merchant WHERE name = 'waiting'
     """
   };
 

@@ -7,7 +7,6 @@ import static io.steelyard.usage.UsageFixture.await;
 import static io.steelyard.usage.UsageFixture.event;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.usage.UsageMessages.UsageEvent;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -296,11 +295,9 @@ class AggregationIT {
     usage.awaitFolded();
     usage.execute(
         """
-        WITH b AS (SELECT nextval('event_batch_seq') AS batch), e AS (
-          INSERT INTO event (merchant_id, key, batch, customer_id, payload_hash, generated_at,
-                             name, data)
-          SELECT '%s', gen_random_uuid(), batch, '%s', 0, '2026-03-02Z', 'sum', '{"v":' FROM b)
-        INSERT INTO event_batch SELECT batch, '%1$s', 1, 200, now() FROM b
+        INSERT INTO event_batch
+        SELECT nextval('event_batch_seq'), '%s', 1, 200, now(), '[{"c":"%s","k":"%2$s",\
+        "t":1772409600000,"n":"sum","d":{"v":'
         """
             .formatted(usage.merchant, customer));
 
@@ -313,7 +310,7 @@ class AggregationIT {
     assertThat(usage.number("SELECT count(*) FROM event_batch")).isEqualByComparingTo("1");
     assertThat(usage.metrics.get("steelyard.aggregation.failed").counter().count()).isPositive();
 
-    usage.execute("UPDATE event SET data = '{\"v\":5}' WHERE data = '{\"v\":'");
+    usage.execute("UPDATE event_batch SET content = content || '5}}]'");
     usage.awaitFolded();
     assertThat(shownUsage(subscription, billable)).isEqualByComparingTo("25");
   }
@@ -374,7 +371,7 @@ class AggregationIT {
       """
       SELECT p.subscription_id
       FROM subscription_period p
-      JOIN event e ON e.customer_id = p.customer_id AND e.merchant_id = p.merchant_id
+      JOIN counted_event e ON e.customer_id = p.customer_id AND e.merchant_id = p.merchant_id
        AND e.generated_at >= p.period_start AND e.generated_at < p.period_end
       JOIN usage_counter c USING (subscription_id, period_index)
       WHERE e.name = 'load'

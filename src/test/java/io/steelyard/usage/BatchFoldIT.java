@@ -35,7 +35,7 @@ class BatchFoldIT {
 
   @BeforeEach
   void fourBatchesOfTwoEventsAndAboutTwoThousandBytes() {
-    usage.execute("TRUNCATE event, event_batch");
+    usage.execute("TRUNCATE event_key, event_batch");
     String data = "{\"v\":\"" + "x".repeat(800) + "\"}";
     UUID customer = usage.customer(usage.merchant);
     for (int i = 0; i < 4; i++) {

@@ -6,7 +6,6 @@ import io.steelyard.bus.Failure;
 import io.steelyard.config.Config;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
-import io.steelyard.usage.UsageMessages.UsageEvent;
 import io.vertx.core.buffer.Buffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -393,7 +392,7 @@ class EventDecoderTest {
   private List<UsageEvent> events(String body) {
     Decoded decoded = decode(bytes(body));
     assertThat(decoded).isInstanceOf(Decoded.Events.class);
-    return ((Decoded.Events) decoded).events();
+    return UsageEvent.decoded(((Decoded.Events) decoded).events());
   }
 
   private List<String> faults(String body) {

@@ -11,7 +11,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.credit.ExpiryStore;
 import io.steelyard.support.Merchant;
-import io.steelyard.usage.UsageMessages.UsageEvent;
 import io.vertx.sqlclient.Pool;
 import java.time.Instant;
 import java.util.List;

@@ -11,7 +11,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.steelyard.credit.Reversals;
 import io.steelyard.domain.PeriodKey;
-import io.steelyard.usage.UsageMessages.UsageEvent;
 import io.vertx.sqlclient.Pool;
 import java.time.Instant;
 import java.util.List;

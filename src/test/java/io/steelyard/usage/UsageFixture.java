@@ -16,7 +16,6 @@ import io.steelyard.domain.IdKind;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.support.PostgresSupport;
 import io.steelyard.usage.UsageMessages.Ingested;
-import io.steelyard.usage.UsageMessages.UsageEvent;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.ThreadingModel;
@@ -42,7 +41,7 @@ final class UsageFixture implements AutoCloseable {
   static final Instant MARCH = Instant.parse("2026-03-01T00:00:00Z");
   static final Instant APRIL = Instant.parse("2026-04-01T00:00:00Z");
   static final int EVENT_BYTES = 1 << 16;
-  static final Config.Ingest INGEST = new Config.Ingest(100, 1 << 20, 2, 50_000, 1 << 26);
+  static final Config.Ingest INGEST = new Config.Ingest(100, 1 << 20, 2, 50_000, 1 << 26, 100);
   static final Config.Database DATABASE =
       new Config.Database(
           null, "", 0, "none", 4, 2, 4, 4, 2, 256, 2000, 5000, 5000, 2000, 10_000, 256);
@@ -116,7 +115,7 @@ final class UsageFixture implements AutoCloseable {
             new Call.Merchant(
                 new Id(IdKind.MERCHANT, merchantId), Environment.TEST, ZoneOffset.UTC),
             System.currentTimeMillis() + 10_000);
-    return bus.ask(new UsageMessages.Ingest(events), call);
+    return bus.ask(new UsageMessages.Ingest(UsageEvent.encoded(events)), call);
   }
 
   /** Stores the events and waits until they are folded. */

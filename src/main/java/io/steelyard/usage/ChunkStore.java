@@ -1,0 +1,154 @@
+package io.steelyard.usage;
+
+import io.steelyard.db.Columns;
+import io.steelyard.usage.EventContent.Element;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.SqlConnection;
+import io.vertx.sqlclient.Tuple;
+import java.time.Instant;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** Keeps counted events: by customer and time, some of them a row, each row within a day of UTC. */
+final class ChunkStore {
+  // The order of the index, which is then written page by page.
+  private static final String SAVE =
+      """
+      INSERT INTO event_chunk (merchant_id, customer_id, first_at, last_at, events, content)
+      SELECT c.merchant_id, c.customer_id, c.first_at, c.last_at, c.events, c.content
+      FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::integer[],
+                  $6::text[])
+           AS c (merchant_id, customer_id, first_at, last_at, events, content)
+      """;
+
+  private static final String MONTHS =
+      "SELECT count(event_month(m.month)) FROM unnest($1::timestamptz[]) AS m (month)";
+
+  // A row that stays below PostgreSQL's limit of 2,000 bytes is not stored in a second table.
+  private static final int CONTENT_CHARS_MAX = 1800;
+  private static final long DAY_MILLIS = 86_400_000;
+  private static final int MONTHS_BACK = 24;
+  private static final int MONTHS_AHEAD = 2;
+
+  private static final Comparator<Element> BY_CUSTOMER_AND_TIME =
+      Comparator.comparing(
+              (Element element) -> element.event().customerId(),
+              Comparator.nullsFirst(Comparator.naturalOrder()))
+          .thenComparing(element -> element.event().merchantId())
+          .thenComparing(Element::event, StoredEvent.IN_ORDER);
+
+  private record Chunk(List<Element> elements) {
+    StoredEvent first() {
+      return elements.getFirst().event();
+    }
+
+    StoredEvent last() {
+      return elements.getLast().event();
+    }
+
+    String content() {
+      StringBuilder content = new StringBuilder(CONTENT_CHARS_MAX + 2).append('[');
+      for (Element element : elements) {
+        content.append(content.length() > 1 ? "," : "").append(element.json());
+      }
+      return content.append(']').toString();
+    }
+  }
+
+  private final Supplier<Instant> systemNow;
+
+  /**
+   * Those that have a table of their own; a name that was dropped since is only a slower insert.
+   */
+  private final Set<YearMonth> months = new HashSet<>();
+
+  ChunkStore(Supplier<Instant> systemNow) {
+    this.systemNow = systemNow;
+  }
+
+  Future<Void> save(SqlConnection transaction, List<Element> elements) {
+    List<Chunk> chunks = chunks(elements);
+    return provideMonths(transaction, chunks)
+        .compose(
+            done ->
+                transaction
+                    .preparedQuery(SAVE)
+                    .execute(
+                        new Columns<>(chunks)
+                            .uuids(chunk -> chunk.first().merchantId())
+                            .uuids(chunk -> chunk.first().customerId())
+                            .times(chunk -> chunk.first().generatedAt())
+                            .times(chunk -> chunk.last().generatedAt())
+                            .integers(chunk -> chunk.elements().size())
+                            .texts(Chunk::content)
+                            .and()))
+        .mapEmpty();
+  }
+
+  private static List<Chunk> chunks(List<Element> elements) {
+    List<Element> sorted = new ArrayList<>(elements);
+    sorted.sort(BY_CUSTOMER_AND_TIME);
+    List<Chunk> chunks = new ArrayList<>();
+    List<Element> chunk = new ArrayList<>();
+    int chars = 0;
+    for (Element element : sorted) {
+      boolean fits = chars + element.json().length() < CONTENT_CHARS_MAX;
+      if (!chunk.isEmpty() && !(fits && belongTogether(chunk.getFirst(), element))) {
+        chunks.add(new Chunk(chunk));
+        chunk = new ArrayList<>();
+        chars = 0;
+      }
+      chunk.add(element);
+      chars += element.json().length() + 1;
+    }
+    chunks.add(new Chunk(chunk));
+    return chunks;
+  }
+
+  private static boolean belongTogether(Element one, Element other) {
+    return Objects.equals(one.event().customerId(), other.event().customerId())
+        && one.event().merchantId().equals(other.event().merchantId())
+        && day(one) == day(other);
+  }
+
+  private static long day(Element element) {
+    return Math.floorDiv(element.event().generatedAt().toEpochMilli(), DAY_MILLIS);
+  }
+
+  private Future<Void> provideMonths(SqlConnection transaction, List<Chunk> chunks) {
+    YearMonth now = YearMonth.from(systemNow.get().atOffset(ZoneOffset.UTC));
+    Set<YearMonth> missing = new HashSet<>();
+    long lastDay = Long.MIN_VALUE;
+    for (Chunk chunk : chunks) {
+      long day = day(chunk.elements().getFirst());
+      if (day != lastDay) {
+        YearMonth month = YearMonth.from(chunk.first().generatedAt().atOffset(ZoneOffset.UTC));
+        if (!month.isBefore(now.minusMonths(MONTHS_BACK))
+            && !month.isAfter(now.plusMonths(MONTHS_AHEAD))
+            && !months.contains(month)) {
+          missing.add(month);
+        }
+        lastDay = day;
+      }
+    }
+    if (missing.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    Object[] days =
+        missing.stream()
+            .map(month -> month.atDay(1).atStartOfDay().atOffset(ZoneOffset.UTC))
+            .toArray(java.time.OffsetDateTime[]::new);
+    return transaction
+        .preparedQuery(MONTHS)
+        .execute(Tuple.tuple().addValue(days))
+        .onSuccess(done -> months.addAll(missing))
+        .mapEmpty();
+  }
+}

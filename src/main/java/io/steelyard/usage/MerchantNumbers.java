@@ -1,0 +1,40 @@
+package io.steelyard.usage;
+
+import io.vertx.core.Future;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Function;
+
+/** The numbers of the merchants that sent events lately; they never change. */
+final class MerchantNumbers {
+  private static final int ENTRIES_MAX = 100_000;
+
+  private final Function<UUID, Future<Integer>> read;
+  private final Map<UUID, Integer> numbers =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<UUID, Integer> eldest) {
+          return size() > ENTRIES_MAX;
+        }
+      };
+
+  /**
+   * @param read asks the database
+   */
+  MerchantNumbers(Function<UUID, Future<Integer>> read) {
+    this.read = read;
+  }
+
+  /** Null while it is to be read. */
+  Integer known(UUID merchantId) {
+    return numbers.get(merchantId);
+  }
+
+  /** The number, from now on known. */
+  Future<Integer> read(UUID merchantId) {
+    return read.apply(merchantId).onSuccess(number -> numbers.put(merchantId, number));
+  }
+}
