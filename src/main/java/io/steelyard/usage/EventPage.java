@@ -30,6 +30,11 @@ record EventPage(List<StoredEvent> events, Place next) {
       return new Place(at, LOWEST, LOWEST);
     }
 
+    /** Forwards, a page that begins here ends later than this instant, or would be empty. */
+    Instant laterEdge() {
+      return at.plusMillis(1);
+    }
+
     static Place of(StoredEvent event) {
       return new Place(event.generatedAt(), event.key(), event.merchantId());
     }

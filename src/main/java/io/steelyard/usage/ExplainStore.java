@@ -149,7 +149,7 @@ final class ExplainStore {
   private static Future<Instant> edge(SqlClient client, Scan scan, Place after) {
     UsagePeriod period = scan.period();
     boolean ascending = scan.ascending();
-    Instant from = ascending ? after.at() : period.start();
+    Instant from = ascending ? after.laterEdge() : period.start();
     Instant until = ascending ? period.end() : after.at();
     return client
         .preparedQuery(ascending ? EDGE_FORWARDS : EDGE_BACKWARDS)

@@ -239,7 +239,7 @@ final class UsageStore {
       SqlConnection transaction, List<UsagePeriod> periods, EventPage.Place after, int eventsMax) {
     return transaction
         .preparedQuery(EDGE_OF_PERIODS)
-        .execute(spans(periods).and(Sql.time(after.at()), EventPage.chunksMax(eventsMax)))
+        .execute(spans(periods).and(Sql.time(after.laterEdge()), EventPage.chunksMax(eventsMax)))
         .map(rows -> rows.size() == 0 ? null : Sql.instant(rows.iterator().next(), "first_at"))
         .compose(
             edge ->
