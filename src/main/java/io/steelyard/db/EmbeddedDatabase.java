@@ -30,6 +30,22 @@ public final class EmbeddedDatabase {
   private static final int FREE_PORT_ATTEMPTS = 3;
   private static final String PASSWORD_FILE = "postgres.password";
 
+  /**
+   * For a stream of events on a small machine. After a checkpoint each page that is changed goes to
+   * the log as a whole: with seldom ones, each does so once for many changes. What is dead in the
+   * inbox of events is looked for often, or its table would grow by a minute's events.
+   */
+  private static final Map<String, String> CAPACITY =
+      Map.of(
+          "shared_buffers", "512MB",
+          "max_wal_size", "8GB",
+          "min_wal_size", "1GB",
+          "checkpoint_timeout", "15min",
+          "wal_compression", "pglz",
+          "wal_buffers", "64MB",
+          "autovacuum_naptime", "10s",
+          "jit", "off");
+
   private final Postmaster postmaster;
   private final Endpoint endpoint;
 
@@ -163,6 +179,7 @@ public final class EmbeddedDatabase {
             + config.billingPoolSize()
             + Pools.INTEGRITY_SIZE;
     settings.put("max_connections", Integer.toString(pools + CONNECTIONS_BESIDE_POOLS));
+    settings.putAll(CAPACITY);
     // Errors reach the service, which logs the unexpected ones; here they would only fill the disk.
     settings.put("log_min_messages", "log");
     settings.put("log_checkpoints", "off");
