@@ -2,52 +2,93 @@ package io.steelyard.bench;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 
-/** Runs the benchmark that {@code -Dbench} names, or all of them. */
+/** Runs the benchmarks that {@code -Dbench} names, or all of them, and prints one table. */
 public final class Bench {
-  private static final List<String> SHORT = List.of("customers", "subscriptions", "billing");
+  private static final List<String> ALL =
+      List.of("customers", "subscriptions", "billing", "ingest", "single");
 
   private Bench() {}
 
   /** What {@code -D} may set; {@code short} are small numbers for about two minutes in all. */
-  record Options(
-      List<String> which,
-      List<Integer> subscriptions,
-      int connections,
-      int seconds,
-      int warmUpSeconds,
-      String heap,
-      Path directory) {
+  record Options(List<String> which, boolean small) {
     static Options read() {
       String bench = System.getProperty("bench", "all");
-      boolean small = bench.equals("short");
+      boolean small = bench.equals("short") || Boolean.getBoolean("small");
       return new Options(
-          small || bench.equals("all") ? SHORT : List.of(bench.split(",")),
-          numbers(System.getProperty("subscriptions", ""), small ? "3000,10000" : "100000"),
-          Integer.getInteger("connections", 32),
-          Integer.getInteger("seconds", small ? 10 : 30),
-          Integer.getInteger("warmUpSeconds", small ? 5 : 15),
-          System.getProperty("heap", "512m"),
-          Path.of(System.getProperty("directory", "target/bench/run")).toAbsolutePath());
+          bench.equals("short") || bench.equals("all") ? ALL : List.of(bench.split(",")), small);
     }
 
-    private static List<Integer> numbers(String given, String otherwise) {
-      return Stream.of((given.isBlank() ? otherwise : given).split(","))
+    List<Integer> subscriptions() {
+      return Stream.of(text("subscriptions", small ? "3000,10000" : "100000").split(","))
           .map(Integer::valueOf)
           .toList();
+    }
+
+    /**
+     * @param otherwise what suits the benchmark
+     */
+    int connections(int otherwise) {
+      return number("connections", otherwise);
+    }
+
+    /**
+     * @param otherwise what suits the benchmark when it is not short
+     */
+    int seconds(int otherwise) {
+      return number("seconds", small ? 5 : otherwise);
+    }
+
+    int warmUpSeconds() {
+      return number("warmUpSeconds", small ? 4 : 15);
+    }
+
+    int bareSeconds() {
+      return number("bareSeconds", small ? 1 : 8);
+    }
+
+    int customers() {
+      return number("customers", 1000);
+    }
+
+    EventRequests.Keys keys() {
+      return EventRequests.Keys.valueOf(text("keys", "ordered").toUpperCase(Locale.ROOT));
+    }
+
+    String heap() {
+      return text("heap", "512m");
+    }
+
+    Path directory() {
+      return Path.of(text("directory", "target/bench/run")).toAbsolutePath();
+    }
+
+    private static int number(String name, int otherwise) {
+      return Integer.parseInt(text(name, Integer.toString(otherwise)));
+    }
+
+    /** Maven passes what is not given as nothing. */
+    private static String text(String name, String otherwise) {
+      String given = System.getProperty(name, "");
+      return given.isBlank() ? otherwise : given;
     }
   }
 
   public static void main(String[] args) throws Exception {
     Options options = Options.read();
+    Figures figures = new Figures();
     for (String which : options.which()) {
       switch (which) {
         case "customers" -> CustomersBench.run(options);
         case "subscriptions" -> SubscriptionsBench.run(options);
         case "billing" -> BillingBench.run(options);
+        case "ingest" -> IngestBench.many(options, figures);
+        case "single" -> IngestBench.single(options, figures);
         default -> throw new IllegalArgumentException("there is no benchmark " + which);
       }
     }
+    figures.print();
   }
 }

@@ -79,8 +79,7 @@ final class BillingBench {
         runs.add(new Run(subscriptions, seconds, work, service.peakBytes(), postgres.peakBytes()));
       }
       check(database, uuid, subscriptions);
-      System.out.printf(
-          "%d subscriptions: %.1f s%n", subscriptions, runs.getLast().seconds());
+      System.out.printf("%d subscriptions: %.1f s%n", subscriptions, runs.getLast().seconds());
       if (last) {
         report(options, database, runs, bare(service, Math.min(subscriptions, BARE_MAX)));
       }
@@ -118,7 +117,8 @@ final class BillingBench {
       try (var row = statement.executeQuery()) {
         row.next();
         for (int i = 1; i <= 6; i++) {
-          if (row.getBigDecimal(i) == null || row.getBigDecimal(i).intValueExact() != subscriptions) {
+          if (row.getBigDecimal(i) == null
+              || row.getBigDecimal(i).intValueExact() != subscriptions) {
             throw new IllegalStateException(
                 "number %d of the check is %s, not %d"
                     .formatted(i, row.getString(i), subscriptions));
@@ -182,7 +182,9 @@ final class BillingBench {
             BARE_BATCH,
             100 * runs.getLast().subscriptions() / runs.getLast().seconds() / bare)
         .add("checked", "each subscription has one final invoice of 29.00 in three lines")
-        .add("prepared", "customers, subscriptions, periods, access and counters by SQL; before it, a run of "
+        .add(
+            "prepared",
+            "customers, subscriptions, periods, access and counters by SQL; before it, a run of "
                 + WARM_UP
                 + " of another merchant's")
         .print();

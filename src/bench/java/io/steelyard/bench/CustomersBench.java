@@ -8,6 +8,7 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Creates customers with a default plan, units and a first invoice, one a request. */
 final class CustomersBench {
@@ -23,23 +24,24 @@ final class CustomersBench {
       JsonNode merchant = service.merchant("live");
       String id = merchant.get("id").asText();
       service.applyCatalog(id, Catalogs.CUSTOMERS);
-      ClosedLoop loop =
-          new ClosedLoop(
-              service.port,
+      Requests posts =
+          Requests.posts(
               "/external/customers",
               merchant.get("apiKey").get("key").asText(),
-              n ->
-                  "{\"externalId\":\"customer-"
-                      + n
-                      + "\",\"name\":\"Customer\",\"email\":\"customer"
-                      + n
-                      + "@example.com\"}");
-      ClosedLoop.Measured warmUp = loop.run(options.connections(), options.warmUpSeconds());
+              new AtomicLong(),
+              CustomersBench::body);
+      int connections = options.connections(32);
+      int seconds = options.seconds(30);
+      Load.Settings settings =
+          Load.Settings.closed(service.port, connections, seconds, () -> posts);
+      Measured warmUp = Load.run(settings.seconds(options.warmUpSeconds())).requireOnly(201);
       ServiceProcess.Work before = service.work();
-      ClosedLoop.Measured measured = loop.run(options.connections(), options.seconds());
+      Measured measured = Load.run(settings).requireOnly(201);
       ServiceProcess.Work work = service.work().since(before);
-      ClosedLoop.Measured alone = loop.run(1, Math.max(1, options.seconds() / 6));
-      long created = warmUp.nanos().length + measured.nanos().length + alone.nanos().length;
+      Measured alone =
+          Load.run(Load.Settings.closed(service.port, 1, Math.max(1, seconds / 6), () -> posts))
+              .requireOnly(201);
+      long created = warmUp.answers() + measured.answers() + alone.answers();
       UUID uuid = Id.parse(IdKind.MERCHANT, id).orElseThrow().uuid();
       check(database, uuid, created);
       double bare = bare(service);
@@ -49,8 +51,8 @@ final class CustomersBench {
               "requests",
               "%.0f/s over %d connections for %d s after %d s (target %.0f/s)",
               measured.perSecond(),
-              options.connections(),
-              options.seconds(),
+              connections,
+              seconds,
               options.warmUpSeconds(),
               TARGET)
           .add(
@@ -58,7 +60,7 @@ final class CustomersBench {
               "p50 %.1f ms, p99 %.1f ms",
               measured.percentileMs(0.5),
               measured.percentileMs(0.99))
-          .add("work for one", "%s", work.each(measured.nanos().length))
+          .add("work for one", "%s", work.each(measured.answers()))
           .add(
               "one connection",
               "%.0f/s, p50 %.1f ms, p99 %.1f ms",
@@ -78,11 +80,22 @@ final class CustomersBench {
     }
   }
 
+  private static String body(long number) {
+    return "{\"externalId\":\"customer-"
+        + number
+        + "\",\"name\":\"Customer\",\"email\":\"customer"
+        + number
+        + "@example.com\"}";
+  }
+
   private static void check(Connection database, UUID merchant, long created) throws Exception {
     for (String table :
-        new String[] {"customer", "subscription", "subscription_period", "invoice", "allocation_block"}) {
+        new String[] {
+          "customer", "subscription", "subscription_period", "invoice", "allocation_block"
+        }) {
       long rows =
-          Sql.number(database, "SELECT count(*) FROM " + table + " WHERE merchant_id = ?", merchant);
+          Sql.number(
+              database, "SELECT count(*) FROM " + table + " WHERE merchant_id = ?", merchant);
       if (rows != created) {
         throw new IllegalStateException(table + ": " + rows + " rows for " + created);
       }

@@ -26,8 +26,7 @@ final class Processors {
     if (fields.length == 0) {
       return 0;
     }
-    long sum =
-        sum(fields, USER, SYSTEM, USER_OF_ENDED_CHILDREN, SYSTEM_OF_ENDED_CHILDREN);
+    long sum = sum(fields, USER, SYSTEM, USER_OF_ENDED_CHILDREN, SYSTEM_OF_ENDED_CHILDREN);
     for (ProcessHandle child : ProcessHandle.of(pid).orElseThrow().children().toList()) {
       try {
         sum += micros(child.pid());

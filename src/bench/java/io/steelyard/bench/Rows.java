@@ -146,7 +146,8 @@ final class Rows {
     private static List<UUID> ids(Connection connection, String sql, UUID merchant)
         throws SQLException {
       List<UUID> ids = new ArrayList<>();
-      String all = Sql.text(connection, "SELECT string_agg(id::text, ',') FROM (" + sql + ") t", merchant);
+      String all =
+          Sql.text(connection, "SELECT string_agg(id::text, ',') FROM (" + sql + ") t", merchant);
       for (String id : all.split(",")) {
         ids.add(UUID.fromString(id));
       }
@@ -227,11 +228,7 @@ final class Rows {
     period(made, 1, seller.end(), seller.nextEnd());
     invoices(made, 1, seller.end(), seller.prices());
     update(
-        PROGRESS,
-        seller.nextEnd(),
-        seller.end(),
-        seller.merchant(),
-        array(made.subscriptions()));
+        PROGRESS, seller.nextEnd(), seller.end(), seller.merchant(), array(made.subscriptions()));
   }
 
   private void period(Made made, int index, OffsetDateTime start, OffsetDateTime end)
@@ -268,16 +265,7 @@ final class Rows {
         array(ids),
         array(made.subscriptions()),
         array(made.customers()));
-    update(
-        LINES,
-        merchant,
-        index,
-        at,
-        seller.nextEnd(),
-        at,
-        at,
-        array(ids),
-        array(prices));
+    update(LINES, merchant, index, at, seller.nextEnd(), at, at, array(ids), array(prices));
     return ids;
   }
 

@@ -2,9 +2,7 @@ package io.steelyard.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.File;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -20,111 +18,74 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** The service in a process of its own, with the defaults, and its embedded PostgreSQL. */
 final class ServiceProcess implements AutoCloseable {
   private static final String TOKEN = "operator-token-of-the-benchmark";
-  private static final Duration START_LIMIT = Duration.ofSeconds(120);
   private static final Duration CALL_LIMIT = Duration.ofHours(1);
-  private static final long STOP_LIMIT_S = 60;
-  private static final long POLL_MS = 100;
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final Process process;
   private final Path directory;
+  private final JavaProcess process;
   private final int databasePort;
   private final HttpClient client = HttpClient.newHttpClient();
   final int port;
   private final int managementPort;
 
-  private ServiceProcess(
-      Process process, Path directory, int port, int managementPort, int databasePort) {
-    this.process = process;
-    this.directory = directory;
-    this.port = port;
-    this.managementPort = managementPort;
-    this.databasePort = databasePort;
+  private ServiceProcess(Bench.Options options, Map<String, String> settings) throws IOException {
+    directory = options.directory();
+    port = JavaProcess.freePort();
+    managementPort = JavaProcess.freePort();
+    databasePort = JavaProcess.freePort();
+    delete(directory);
+    Files.createDirectories(directory);
+    process =
+        JavaProcess.start(
+            directory, "service.log", arguments(options, settings), "io.steelyard.Main");
   }
 
   /** In an empty directory, which goes when the service is closed. */
   static ServiceProcess start(Bench.Options options, Map<String, String> settings)
       throws IOException, InterruptedException {
-    Path directory = options.directory();
-    delete(directory);
-    Files.createDirectories(directory);
-    int port = freePort();
-    int managementPort = freePort();
-    int databasePort = freePort();
-    List<String> command = new ArrayList<>();
-    command.add(ProcessHandle.current().info().command().orElse("java"));
-    command.add("-Xmx" + options.heap());
-    String more = System.getProperty("service.jvm", "");
-    if (!more.isBlank()) {
-      command.addAll(List.of(more.split(" ")));
-    }
-    command.add("-Dhttp.port=" + port);
-    command.add("-Dmanagement.port=" + managementPort);
-    command.add("-Ddatabase.port=" + databasePort);
-    command.add("-Ddemo.enabled=false");
-    command.add("-Doperator.token=" + TOKEN);
-    settings.forEach((name, value) -> command.add("-D" + name + "=" + value));
-    command.addAll(List.of("-cp", classPath(), "io.steelyard.Main"));
-    Process process =
-        new ProcessBuilder(command)
-            .directory(directory.toFile())
-            .redirectErrorStream(true)
-            .redirectOutput(directory.resolve("service.log").toFile())
-            .start();
-    // a benchmark that is interrupted leaves no service behind
-    Runtime.getRuntime().addShutdownHook(new Thread(process::destroy));
-    ServiceProcess service =
-        new ServiceProcess(process, directory, port, managementPort, databasePort);
-    service.awaitReady();
+    ServiceProcess service = new ServiceProcess(options, settings);
+    service.process.await(service::isReady);
     return service;
   }
 
-  private static String classPath() {
-    List<String> absolute = new ArrayList<>();
-    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
-      absolute.add(Path.of(entry).toAbsolutePath().toString());
+  private List<String> arguments(Bench.Options options, Map<String, String> settings) {
+    List<String> arguments = new ArrayList<>();
+    arguments.add("-Xmx" + options.heap());
+    String more = System.getProperty("service.jvm", "");
+    if (!more.isBlank()) {
+      arguments.addAll(List.of(more.split(" ")));
     }
-    return String.join(File.pathSeparator, absolute);
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
-    }
-  }
-
-  private void awaitReady() throws IOException, InterruptedException {
-    long deadline = System.nanoTime() + START_LIMIT.toNanos();
-    while (!isReady()) {
-      if (!process.isAlive() || System.nanoTime() > deadline) {
-        String log = Files.readString(directory.resolve("service.log"));
-        close();
-        throw new IllegalStateException("the service did not start:\n" + log);
-      }
-      Thread.sleep(POLL_MS);
-    }
+    arguments.add("-Dhttp.port=" + port);
+    arguments.add("-Dmanagement.port=" + managementPort);
+    arguments.add("-Ddatabase.port=" + databasePort);
+    arguments.add("-Ddemo.enabled=false");
+    arguments.add("-Doperator.token=" + TOKEN);
+    settings.forEach((name, value) -> arguments.add("-D" + name + "=" + value));
+    return arguments;
   }
 
   private boolean isReady() throws InterruptedException {
     try {
       return client
               .send(
-                  HttpRequest.newBuilder(
-                          URI.create("http://127.0.0.1:" + managementPort + "/health/ready"))
-                      .build(),
+                  HttpRequest.newBuilder(management("/health/ready")).build(),
                   BodyHandlers.discarding())
               .statusCode()
           == 200;
     } catch (IOException e) {
       return false; // not listening yet
     }
+  }
+
+  private URI management(String path) {
+    return URI.create("http://127.0.0.1:" + managementPort + path);
   }
 
   /** A new merchant; {@code id}, and {@code apiKey.key}. */
@@ -152,24 +113,52 @@ final class ServiceProcess implements AutoCloseable {
 
   private JsonNode operator(String method, String path, String body, String contentType)
       throws IOException, InterruptedException {
-    HttpResponse<String> answer =
-        client.send(
-            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + managementPort + path))
-                .timeout(CALL_LIMIT)
-                .header("authorization", "Bearer " + TOKEN)
-                .header("content-type", contentType)
-                .method(method, BodyPublishers.ofString(body))
-                .build(),
-            BodyHandlers.ofString());
+    return call(
+        HttpRequest.newBuilder(management(path))
+            .header("authorization", "Bearer " + TOKEN)
+            .header("content-type", contentType)
+            .method(method, BodyPublishers.ofString(body)));
+  }
+
+  /** As a merchant's own program does. */
+  JsonNode post(String apiKey, String path, String body) throws IOException, InterruptedException {
+    return call(
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+            .header("x-api-key", apiKey)
+            .header("content-type", "application/json")
+            .POST(BodyPublishers.ofString(body)));
+  }
+
+  private JsonNode call(HttpRequest.Builder builder) throws IOException, InterruptedException {
+    HttpRequest request = builder.timeout(CALL_LIMIT).build();
+    HttpResponse<String> answer = client.send(request, BodyHandlers.ofString());
     if (answer.statusCode() >= 300) {
-      throw new IllegalStateException(path + ": " + answer.statusCode() + " " + answer.body());
+      throw new IllegalStateException(
+          request.uri() + ": " + answer.statusCode() + " " + answer.body());
     }
     return JSON.readTree(answer.body());
+  }
+
+  /** The sum over all labels of a metric as Prometheus names it; 0 while there is none. */
+  double metric(String name) throws IOException, InterruptedException {
+    HttpRequest request = HttpRequest.newBuilder(management("/metrics")).build();
+    return client
+        .send(request, BodyHandlers.ofString())
+        .body()
+        .lines()
+        .filter(line -> line.startsWith(name + " ") || line.startsWith(name + "{"))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .sum();
   }
 
   /** A connection as the service's own role. */
   Connection database() throws IOException, SQLException {
     return database("steelyard");
+  }
+
+  /** A connection that may do everything. */
+  Connection superuser() throws IOException, SQLException {
+    return database("postgres");
   }
 
   private Connection database(String role) throws IOException, SQLException {
@@ -181,7 +170,7 @@ final class ServiceProcess implements AutoCloseable {
 
   /** What was prepared shall not be tidied up and written at the cost of what is measured. */
   void settle() throws IOException, SQLException {
-    try (Connection connection = database("postgres")) {
+    try (Connection connection = superuser()) {
       Sql.execute(connection, "VACUUM ANALYZE");
       Sql.execute(connection, "CHECKPOINT");
     }
@@ -198,19 +187,27 @@ final class ServiceProcess implements AutoCloseable {
 
   /** The processors' time spent so far, which other programs on the machine hardly change. */
   Work work() throws IOException {
-    return new Work(Processors.micros(process.pid()), Processors.microsOfFamily(postmaster()));
+    return new Work(
+        Processors.micros(process.pid()),
+        Processors.microsOfFamily(postmaster()),
+        Processors.micros(ProcessHandle.current().pid()));
   }
 
   /** Microseconds of a processor. */
-  record Work(long service, long postgres) {
+  record Work(long service, long postgres, long load) {
     Work since(Work before) {
-      return new Work(service - before.service(), postgres - before.postgres());
+      return new Work(
+          service - before.service(), postgres - before.postgres(), load - before.load());
     }
 
     /** For one of {@code count}. */
     String each(long count) {
-      return "%d us of a processor in the service, %d us in PostgreSQL"
-          .formatted(service / count, postgres / count);
+      return String.format(
+          Locale.ROOT,
+          "%.1f us of a processor in the service, %.1f us in PostgreSQL, %.1f us in the load",
+          (double) service / count,
+          (double) postgres / count,
+          (double) load / count);
     }
   }
 
@@ -221,15 +218,7 @@ final class ServiceProcess implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    process.destroy();
-    try {
-      if (!process.waitFor(STOP_LIMIT_S, TimeUnit.SECONDS)) {
-        process.destroyForcibly().waitFor();
-      }
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
-    }
+    process.close();
     client.close();
     delete(directory);
   }

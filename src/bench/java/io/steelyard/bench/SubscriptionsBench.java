@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Creates subscriptions by 1,000 a request. */
 final class SubscriptionsBench {
@@ -30,24 +31,25 @@ final class SubscriptionsBench {
       UUID uuid = Id.parse(IdKind.MERCHANT, id).orElseThrow().uuid();
       database.setAutoCommit(false);
       Rows rows =
-          new Rows(
-              database,
-              Rows.Seller.of(database, uuid, OffsetDateTime.now(ZoneOffset.UTC)));
+          new Rows(database, Rows.Seller.of(database, uuid, OffsetDateTime.now(ZoneOffset.UTC)));
       List<String> bodies = bodies(rows, catalog.get("plans").get(0).get("id").asText());
       database.commit();
-      ClosedLoop loop =
-          new ClosedLoop(
-              service.port,
+      Requests posts =
+          Requests.posts(
               "/external/subscriptions/bulk",
               merchant.get("apiKey").get("key").asText(),
+              new AtomicLong(),
               n -> bodies.get((int) (n % bodies.size())));
+      int seconds = options.seconds(30);
+      Load.Settings settings =
+          Load.Settings.closed(service.port, CONNECTIONS, seconds, () -> posts);
       long prepared = count(database, uuid);
-      ClosedLoop.Measured warmUp = loop.run(CONNECTIONS, options.warmUpSeconds());
+      Measured warmUp = Load.run(settings.seconds(options.warmUpSeconds())).requireOnly(201);
       ServiceProcess.Work before = service.work();
-      ClosedLoop.Measured measured = loop.run(CONNECTIONS, options.seconds());
+      Measured measured = Load.run(settings).requireOnly(201);
       ServiceProcess.Work work = service.work().since(before);
       long created = count(database, uuid) - prepared;
-      long expected = (long) BULK * (warmUp.nanos().length + measured.nanos().length);
+      long expected = (long) BULK * (warmUp.answers() + measured.answers());
       if (created != expected) {
         throw new IllegalStateException(created + " subscriptions for " + expected);
       }
@@ -59,7 +61,7 @@ final class SubscriptionsBench {
               "%.0f/s over %d connections for %d s after %d s (target %.0f/s)",
               BULK * measured.perSecond(),
               CONNECTIONS,
-              options.seconds(),
+              seconds,
               options.warmUpSeconds(),
               TARGET)
           .add(
@@ -67,7 +69,7 @@ final class SubscriptionsBench {
               "p50 %.0f ms, p99 %.0f ms",
               measured.percentileMs(0.5),
               measured.percentileMs(0.99))
-          .add("work for one", "%s", work.each((long) BULK * measured.nanos().length))
+          .add("work for one", "%s", work.each(BULK * measured.answers()))
           .add(
               "bare rows",
               "%.0f subscriptions/s: the same rows by one JDBC connection, %d a transaction;"

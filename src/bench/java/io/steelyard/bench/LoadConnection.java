@@ -1,0 +1,227 @@
+package io.steelyard.bench;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+
+/** One connection of a load: several requests under way, answered in their order. */
+final class LoadConnection {
+  private static final int ANSWER_BYTES_MAX = 1 << 17;
+  private static final byte[] CONTENT_LENGTH = ascii("content-length:");
+  private static final byte[] RETRY_AFTER = ascii("retry-after:");
+  private static final byte[] ACCEPTED = ascii("\"accepted\":");
+  private static final byte[] DUPLICATES = ascii("\"duplicates\":");
+
+  /** Whom to tell of each answer. */
+  interface Listener {
+    void answered(LoadConnection connection, long sentAt, Measured.Answer answer);
+
+    /** The service closed it under so many requests; it is open again. */
+    void broken(LoadConnection connection, int requests);
+  }
+
+  private final Selector selector;
+  private final int port;
+  private final Requests requests;
+  private final Listener listener;
+  private final long[] sentAt;
+  private final byte[] bytes = new byte[ANSWER_BYTES_MAX];
+  private final ByteBuffer in = ByteBuffer.wrap(bytes);
+  private SocketChannel channel;
+  private SelectionKey key;
+  private ByteBuffer out;
+  private int first;
+  private int underWay;
+
+  /**
+   * @param depth the most requests under way at once
+   */
+  LoadConnection(Selector selector, int port, int depth, Requests requests, Listener listener)
+      throws IOException {
+    this.selector = selector;
+    this.port = port;
+    this.requests = requests;
+    this.listener = listener;
+    this.sentAt = new long[depth];
+    open();
+  }
+
+  private void open() throws IOException {
+    channel = SocketChannel.open(new InetSocketAddress("127.0.0.1", port));
+    channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    channel.configureBlocking(false);
+    key = channel.register(selector, SelectionKey.OP_READ, this);
+    in.clear();
+    out = null;
+    underWay = 0;
+  }
+
+  boolean canSend() {
+    return out == null && underWay < sentAt.length;
+  }
+
+  int underWay() {
+    return underWay;
+  }
+
+  /** The next request; only while it can. */
+  void send(long at) throws IOException {
+    sentAt[(first + underWay) % sentAt.length] = at;
+    underWay++;
+    out = requests.next();
+    write();
+  }
+
+  /** What the selector has found. */
+  void ready() throws IOException {
+    if (key.isWritable()) {
+      write();
+    }
+    if (key.isValid() && key.isReadable()) {
+      read();
+    }
+  }
+
+  private void write() throws IOException {
+    try {
+      channel.write(out);
+    } catch (IOException e) {
+      reopen();
+      return;
+    }
+    boolean done = !out.hasRemaining();
+    int wanted = done ? SelectionKey.OP_READ : SelectionKey.OP_READ | SelectionKey.OP_WRITE;
+    if (key.interestOps() != wanted) {
+      key.interestOps(wanted);
+    }
+    if (done) {
+      out = null;
+    }
+  }
+
+  private void read() throws IOException {
+    int count;
+    try {
+      count = channel.read(in);
+    } catch (IOException e) {
+      count = -1;
+    }
+    int from = 0;
+    for (int next = answer(from); next > from; next = answer(from)) {
+      from = next;
+    }
+    if (count < 0) {
+      reopen();
+      return;
+    }
+    in.flip().position(from);
+    in.compact();
+    if (!in.hasRemaining()) {
+      throw new IllegalStateException("an answer of more than " + ANSWER_BYTES_MAX + " bytes");
+    }
+  }
+
+  private void reopen() throws IOException {
+    int lost = underWay;
+    channel.close();
+    open();
+    listener.broken(this, lost);
+  }
+
+  /** Reads one answer; the place after it, or {@code from} while it is not all there. */
+  private int answer(int from) {
+    int limit = in.position();
+    int line = lineEnd(from, limit);
+    if (line < 0) {
+      return from;
+    }
+    int status = number(from + "HTTP/1.1 ".length(), limit);
+    int length = 0;
+    boolean retryAfter = false;
+    int at = line;
+    while (true) {
+      int end = lineEnd(at, limit);
+      if (end < 0) {
+        return from;
+      }
+      if (end - at == 2) {
+        at = end;
+        break;
+      }
+      if (startsWith(CONTENT_LENGTH, at)) {
+        length = number(at + CONTENT_LENGTH.length, limit);
+      } else if (startsWith(RETRY_AFTER, at)) {
+        retryAfter = number(at + RETRY_AFTER.length, limit) > 0;
+      }
+      at = end;
+    }
+    if (at + length > limit) {
+      return from;
+    }
+    long sent = sentAt[first];
+    first = (first + 1) % sentAt.length;
+    underWay--;
+    listener.answered(
+        this,
+        sent,
+        new Measured.Answer(
+            status,
+            retryAfter,
+            status == 202 ? member(ACCEPTED, at, at + length) : 0,
+            status == 202 ? member(DUPLICATES, at, at + length) : 0));
+    return at + length;
+  }
+
+  private int lineEnd(int from, int limit) {
+    for (int i = from; i < limit; i++) {
+      if (bytes[i] == '\n') {
+        return i + 1;
+      }
+    }
+    return -1;
+  }
+
+  private boolean startsWith(byte[] lowerCase, int at) {
+    for (int i = 0; i < lowerCase.length; i++) {
+      byte b = bytes[at + i];
+      if ((b >= 'A' && b <= 'Z' ? b + 32 : b) != lowerCase[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private int number(int at, int limit) {
+    int i = at;
+    while (i < limit && bytes[i] == ' ') {
+      i++;
+    }
+    int number = 0;
+    for (; i < limit && bytes[i] >= '0' && bytes[i] <= '9'; i++) {
+      number = 10 * number + bytes[i] - '0';
+    }
+    return number;
+  }
+
+  private int member(byte[] name, int from, int to) {
+    for (int i = from; i + name.length < to; i++) {
+      if (bytes[i] == '"' && startsWith(name, i)) {
+        return number(i + name.length, to);
+      }
+    }
+    return 0;
+  }
+
+  void close() throws IOException {
+    channel.close();
+  }
+
+  private static byte[] ascii(String text) {
+    return text.getBytes(StandardCharsets.US_ASCII);
+  }
+}
