@@ -26,8 +26,21 @@ public record EventRules(
   }
 
   public boolean matches(EventFacts event) {
-    return conditions.stream()
-        .anyMatch(all -> all.stream().allMatch(condition -> condition.holds(event)));
+    for (List<Condition> all : conditions) { // of each event: a stream costs more than the work
+      if (allHold(all, event)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean allHold(List<Condition> all, EventFacts event) {
+    for (Condition condition : all) {
+      if (!condition.holds(event)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /**

@@ -13,6 +13,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.JsonSerializer;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.SerializerProvider;
 import com.fasterxml.jackson.databind.deser.std.StdDeserializer;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -45,6 +46,9 @@ public final class Json {
           .addModule(module())
           .build();
 
+  private static final ObjectReader MAP =
+      MAPPER.readerFor(new TypeReference<Map<String, Object>>() {});
+
   private Json() {}
 
   /** The JSON form of a record, map or list. */
@@ -68,7 +72,7 @@ public final class Json {
   /** Reads JSON that this service wrote itself, e.g. a column; input of others goes elsewhere. */
   public static Map<String, Object> readMap(String trusted) {
     try {
-      return MAPPER.readValue(trusted, new TypeReference<>() {});
+      return MAP.readValue(trusted);
     } catch (JsonProcessingException e) {
       throw new IllegalStateException("stored JSON is malformed", e);
     }

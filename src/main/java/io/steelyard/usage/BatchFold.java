@@ -10,14 +10,12 @@ import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 /** Folds the batches that ingestion stored: each is deleted in the transaction that counts it. */
 final class BatchFold implements AggregationJob {
@@ -124,23 +122,32 @@ final class BatchFold implements AggregationJob {
   /** Kept behind the customers' locks, so that who opens a period sees all that was counted. */
   private Future<Map<String, Integer>> countAndKeep(
       SqlConnection transaction, List<Element> elements) {
-    List<StoredEvent> events =
-        elements.stream().map(Element::event).filter(event -> event.customerId() != null).toList();
-    return fold(transaction, events)
-        .compose(unratable -> chunks.save(transaction, elements).map(unratable));
+    List<CustomerEvents> groups = CustomerEvents.of(elements);
+    return fold(transaction, groups.stream().filter(group -> group.customerId() != null).toList())
+        .compose(unratable -> chunks.save(transaction, groups).map(unratable));
   }
 
-  private Future<Map<String, Integer>> fold(SqlConnection transaction, List<StoredEvent> events) {
-    if (events.isEmpty()) {
+  private Future<Map<String, Integer>> fold(
+      SqlConnection transaction, List<CustomerEvents> groups) {
+    if (groups.isEmpty()) {
       return Future.succeededFuture(Map.of());
     }
-    Set<UUID> customers = events.stream().map(StoredEvent::customerId).collect(Collectors.toSet());
-    Set<UUID> merchants = events.stream().map(StoredEvent::merchantId).collect(Collectors.toSet());
-    Comparator<StoredEvent> byTime = Comparator.comparing(StoredEvent::generatedAt);
-    Instant first = Collections.min(events, byTime).generatedAt();
-    Instant last = Collections.max(events, byTime).generatedAt();
+    Set<UUID> customers = new HashSet<>();
+    Set<UUID> merchants = new HashSet<>();
+    List<StoredEvent> events = new ArrayList<>();
+    Instant first = Instant.MAX;
+    Instant last = Instant.MIN;
+    for (CustomerEvents group : groups) {
+      customers.add(group.customerId());
+      merchants.add(group.merchantId());
+      group.elements().forEach(element -> events.add(element.event()));
+      first = group.first().isBefore(first) ? group.first() : first;
+      last = group.last().isAfter(last) ? group.last() : last;
+    }
+    Instant from = first;
+    Instant to = last;
     return CustomerLocks.lock(transaction, customers)
-        .compose(locked -> store.readyPeriods(transaction, customers, merchants, first, last))
+        .compose(locked -> store.readyPeriods(transaction, customers, merchants, from, to))
         .compose(periods -> folding.fold(transaction, events, periods));
   }
 }

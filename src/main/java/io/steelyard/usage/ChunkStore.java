@@ -9,10 +9,8 @@ import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -36,13 +34,6 @@ final class ChunkStore {
   private static final long DAY_MILLIS = 86_400_000;
   private static final int MONTHS_BACK = 24;
   private static final int MONTHS_AHEAD = 2;
-
-  private static final Comparator<Element> BY_CUSTOMER_AND_TIME =
-      Comparator.comparing(
-              (Element element) -> element.event().customerId(),
-              Comparator.nullsFirst(Comparator.naturalOrder()))
-          .thenComparing(element -> element.event().merchantId())
-          .thenComparing(Element::event, StoredEvent.IN_ORDER);
 
   private record Chunk(List<Element> elements) {
     StoredEvent first() {
@@ -73,8 +64,8 @@ final class ChunkStore {
     this.systemNow = systemNow;
   }
 
-  Future<Void> save(SqlConnection transaction, List<Element> elements) {
-    List<Chunk> chunks = chunks(elements);
+  Future<Void> save(SqlConnection transaction, List<CustomerEvents> groups) {
+    List<Chunk> chunks = chunks(groups);
     return provideMonths(transaction, chunks)
         .compose(
             done ->
@@ -92,30 +83,27 @@ final class ChunkStore {
         .mapEmpty();
   }
 
-  private static List<Chunk> chunks(List<Element> elements) {
-    List<Element> sorted = new ArrayList<>(elements);
-    sorted.sort(BY_CUSTOMER_AND_TIME);
+  private static List<Chunk> chunks(List<CustomerEvents> groups) {
     List<Chunk> chunks = new ArrayList<>();
-    List<Element> chunk = new ArrayList<>();
-    int chars = 0;
-    for (Element element : sorted) {
-      boolean fits = chars + element.json().length() < CONTENT_CHARS_MAX;
-      if (!chunk.isEmpty() && !(fits && belongTogether(chunk.getFirst(), element))) {
-        chunks.add(new Chunk(chunk));
-        chunk = new ArrayList<>();
-        chars = 0;
+    for (CustomerEvents group : groups) {
+      List<Element> elements = group.elements();
+      int from = 0;
+      int chars = 0;
+      long day = day(elements.getFirst());
+      for (int i = 0; i < elements.size(); i++) {
+        int more = elements.get(i).json().length() + 1;
+        long dayOfThis = day(elements.get(i));
+        if (i > from && (chars + more > CONTENT_CHARS_MAX || dayOfThis != day)) {
+          chunks.add(new Chunk(elements.subList(from, i)));
+          from = i;
+          chars = 0;
+        }
+        day = dayOfThis;
+        chars += more;
       }
-      chunk.add(element);
-      chars += element.json().length() + 1;
+      chunks.add(new Chunk(elements.subList(from, elements.size())));
     }
-    chunks.add(new Chunk(chunk));
     return chunks;
-  }
-
-  private static boolean belongTogether(Element one, Element other) {
-    return Objects.equals(one.event().customerId(), other.event().customerId())
-        && one.event().merchantId().equals(other.event().merchantId())
-        && day(one) == day(other);
   }
 
   private static long day(Element element) {

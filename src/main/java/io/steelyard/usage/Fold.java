@@ -31,7 +31,7 @@ final class Fold {
   private final Map<Meter.Ref, UsageTotal> loaded;
   private final Set<Unique> unseen;
   private final Wallets wallets;
-  private final Map<Meter.Ref, Reading> readings = new LinkedHashMap<>();
+  private final Map<Meter, Reading> readings = new LinkedHashMap<>();
 
   /**
    * @param loaded the counters as they are; a missing one is at zero
@@ -51,17 +51,18 @@ final class Fold {
 
   private void fold(Hit hit) {
     Meter meter = hit.meter();
-    Meter.Ref ref = meter.ref();
-    boolean first = hit.valueHash() != null && unseen.remove(new Unique(ref, hit.valueHash()));
-    Reading before = readings.get(ref);
-    UsageTotal total = before == null ? loaded.getOrDefault(ref, UsageTotal.NONE) : before.total();
+    boolean first =
+        hit.valueHash() != null && unseen.remove(new Unique(meter.ref(), hit.valueHash()));
+    Reading before = readings.get(meter);
+    UsageTotal total =
+        before == null ? loaded.getOrDefault(meter.ref(), UsageTotal.NONE) : before.total();
     Reading after =
         new Reading(
             meter,
             total.plus(
                 new Contribution(
                     hit.number(), hit.event().generatedAt(), hit.event().key(), first)));
-    readings.put(ref, after);
+    readings.put(meter, after);
     for (PriceTerms price : meter.drawing()) {
       wallets.settle(meter, price, after.quantity(), hit.event());
     }

@@ -29,14 +29,18 @@ final class Folding {
     this.plans = plans;
   }
 
-  /** Counts each event in each of the periods that takes it; how many could not be, by reason. */
+  /**
+   * Counts each event in each of the periods that takes it; how many could not be, by reason.
+   *
+   * @param events each customer's in their order
+   */
   Future<Map<String, Integer>> fold(
       SqlConnection transaction, List<StoredEvent> events, List<UsagePeriod> periods) {
     if (events.isEmpty() || periods.isEmpty()) {
       return Future.succeededFuture(Map.of());
     }
     return meters(transaction, periods)
-        .map(meters -> Matching.of(events, meters))
+        .map(meters -> Matching.ofOrdered(events, meters))
         .compose(matching -> count(transaction, matching.hits()).map(done -> matching.unratable()));
   }
 

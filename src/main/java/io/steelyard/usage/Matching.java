@@ -28,6 +28,8 @@ final class Matching {
   private final List<Hit> hits = new ArrayList<>();
   private final Map<String, Integer> unratable = new HashMap<>();
   private final MessageDigest sha256;
+  private UUID customerId; // of the last event
+  private List<Meter> metersOfCustomer = List.of();
 
   private Matching(List<Meter> meters) {
     for (Meter meter : meters) {
@@ -43,8 +45,15 @@ final class Matching {
   }
 
   static Matching of(List<StoredEvent> events, List<Meter> meters) {
+    return ofOrdered(events.stream().sorted(StoredEvent.IN_ORDER).toList(), meters);
+  }
+
+  /**
+   * @param events each customer's in their order
+   */
+  static Matching ofOrdered(List<StoredEvent> events, List<Meter> meters) {
     Matching matching = new Matching(meters);
-    events.stream().sorted(StoredEvent.IN_ORDER).forEach(matching::match);
+    events.forEach(matching::match);
     return matching;
   }
 
@@ -60,7 +69,11 @@ final class Matching {
 
   private void match(StoredEvent event) {
     EventFacts facts = null;
-    for (Meter meter : metersByCustomer.getOrDefault(event.customerId(), List.of())) {
+    if (!event.customerId().equals(customerId)) {
+      customerId = event.customerId();
+      metersOfCustomer = metersByCustomer.getOrDefault(customerId, List.of());
+    }
+    for (Meter meter : metersOfCustomer) {
       if (meter.period().takes(event)) {
         facts = facts == null ? event.facts() : facts;
         if (meter.rules().matches(facts)) {

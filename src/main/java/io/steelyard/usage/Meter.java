@@ -15,7 +15,8 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * One counter: a billable in a period, with the prices that the period has for it.
+ * One counter: a billable in a period, with the prices that the period has for it. Made once for
+ * all events of a fold, and equal to itself only: events find theirs without a look at all of it.
  *
  * @param rules those in force when the period opened
  * @param prices all of them, at least one
@@ -56,6 +57,16 @@ record Meter(
     return prices.stream()
         .filter(price -> price.usesCustomPricingUnit() && price.mode() == BillingMode.ARREARS)
         .toList();
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return this == other;
+  }
+
+  @Override
+  public int hashCode() {
+    return System.identityHashCode(this);
   }
 
   Ref ref() {
