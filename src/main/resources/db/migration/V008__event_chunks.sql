@@ -28,11 +28,15 @@ CREATE TABLE event_chunk (
   events      integer     NOT NULL CHECK (events > 0),
   content     text        NOT NULL   -- in the order of t and k
 ) PARTITION BY RANGE (first_at);
-CREATE INDEX event_chunk_customer ON event_chunk (customer_id, first_at);
+-- With the end, so that who goes on within a day finds the chunks that reach into what is left.
+CREATE INDEX event_chunk_customer ON event_chunk (customer_id, first_at, last_at);
 -- Of months that have no table of their own: very old ones, and those far ahead.
 CREATE TABLE event_chunk_other PARTITION OF event_chunk DEFAULT;
 
--- Gives the month that an instant is in (of UTC) a table of its own, if it has none yet.
+-- Gives the month that an instant is in (of UTC) a table of its own, if it has none yet, and nobody
+-- is reading the table of the others: a check of all books does so for minutes, for which neither
+-- the fold nor who would have to wait behind it may stand still. Until then what comes goes to the
+-- others, and moves with the next that asks.
 CREATE FUNCTION event_month(instant timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   first_day timestamp := date_trunc('month', instant AT TIME ZONE 'UTC');
@@ -43,10 +47,15 @@ BEGIN
   IF to_regclass(name) IS NOT NULL THEN
     RETURN;
   END IF;
-  LOCK TABLE event_chunk_other IN ACCESS EXCLUSIVE MODE;
+  PERFORM pg_advisory_xact_lock(1836019316, 0); -- "mont"
   IF to_regclass(name) IS NOT NULL THEN
     RETURN; -- another process was faster
   END IF;
+  BEGIN
+    LOCK TABLE event_chunk_other IN ACCESS EXCLUSIVE MODE NOWAIT;
+  EXCEPTION WHEN lock_not_available THEN
+    RETURN;
+  END;
   EXECUTE format('CREATE TABLE %I (LIKE event_chunk INCLUDING CONSTRAINTS)', name);
   EXECUTE format(
     'WITH moved AS (DELETE FROM event_chunk_other WHERE first_at >= %L AND first_at < %L RETURNING *)

@@ -1,10 +1,10 @@
 package io.steelyard.usage;
 
 import io.steelyard.db.Columns;
+import io.steelyard.db.Sql;
 import io.steelyard.usage.EventContent.Element;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
-import io.vertx.sqlclient.Tuple;
 import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
@@ -55,32 +55,28 @@ final class ChunkStore {
 
   private final Supplier<Instant> systemNow;
 
-  /**
-   * Those that have a table of their own; a name that was dropped since is only a slower insert.
-   */
-  private final Set<YearMonth> months = new HashSet<>();
-
   ChunkStore(Supplier<Instant> systemNow) {
     this.systemNow = systemNow;
   }
 
   Future<Void> save(SqlConnection transaction, List<CustomerEvents> groups) {
     List<Chunk> chunks = chunks(groups);
-    return provideMonths(transaction, chunks)
-        .compose(
-            done ->
-                transaction
-                    .preparedQuery(SAVE)
-                    .execute(
-                        new Columns<>(chunks)
-                            .uuids(chunk -> chunk.first().merchantId())
-                            .uuids(chunk -> chunk.first().customerId())
-                            .times(chunk -> chunk.first().generatedAt())
-                            .times(chunk -> chunk.last().generatedAt())
-                            .integers(chunk -> chunk.elements().size())
-                            .texts(Chunk::content)
-                            .and()))
-        .mapEmpty();
+    return Sql.pipelined(
+        () -> provideMonths(transaction, chunks), () -> insert(transaction, chunks));
+  }
+
+  private static Future<?> insert(SqlConnection transaction, List<Chunk> chunks) {
+    return transaction
+        .preparedQuery(SAVE)
+        .execute(
+            new Columns<>(chunks)
+                .uuids(chunk -> chunk.first().merchantId())
+                .uuids(chunk -> chunk.first().customerId())
+                .times(chunk -> chunk.first().generatedAt())
+                .times(chunk -> chunk.last().generatedAt())
+                .integers(chunk -> chunk.elements().size())
+                .texts(Chunk::content)
+                .and());
   }
 
   private static List<Chunk> chunks(List<CustomerEvents> groups) {
@@ -110,33 +106,30 @@ final class ChunkStore {
     return Math.floorDiv(element.event().generatedAt().toEpochMilli(), DAY_MILLIS);
   }
 
-  private Future<Void> provideMonths(SqlConnection transaction, List<Chunk> chunks) {
+  /** Asked for each time: who remembered would also remember what was rolled back, or dropped. */
+  private Future<?> provideMonths(SqlConnection transaction, List<Chunk> chunks) {
     YearMonth now = YearMonth.from(systemNow.get().atOffset(ZoneOffset.UTC));
-    Set<YearMonth> missing = new HashSet<>();
+    Set<YearMonth> months = new HashSet<>();
     long lastDay = Long.MIN_VALUE;
     for (Chunk chunk : chunks) {
       long day = day(chunk.elements().getFirst());
       if (day != lastDay) {
         YearMonth month = YearMonth.from(chunk.first().generatedAt().atOffset(ZoneOffset.UTC));
         if (!month.isBefore(now.minusMonths(MONTHS_BACK))
-            && !month.isAfter(now.plusMonths(MONTHS_AHEAD))
-            && !months.contains(month)) {
-          missing.add(month);
+            && !month.isAfter(now.plusMonths(MONTHS_AHEAD))) {
+          months.add(month);
         }
         lastDay = day;
       }
     }
-    if (missing.isEmpty()) {
+    if (months.isEmpty()) {
       return Future.succeededFuture();
     }
-    Object[] days =
-        missing.stream()
-            .map(month -> month.atDay(1).atStartOfDay().atOffset(ZoneOffset.UTC))
-            .toArray(java.time.OffsetDateTime[]::new);
     return transaction
         .preparedQuery(MONTHS)
-        .execute(Tuple.tuple().addValue(days))
-        .onSuccess(done -> months.addAll(missing))
-        .mapEmpty();
+        .execute(
+            new Columns<>(months)
+                .times(month -> month.atDay(1).atStartOfDay().toInstant(ZoneOffset.UTC))
+                .and());
   }
 }

@@ -1,12 +1,16 @@
 package io.steelyard.usage;
 
 import io.vertx.core.Future;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
 
-/** The numbers of the merchants that sent events lately; they never change. */
+/**
+ * The numbers of the merchants that sent events lately; they never change. Belongs to one event
+ * loop.
+ */
 final class MerchantNumbers {
   private static final int ENTRIES_MAX = 100_000;
 
@@ -21,6 +25,8 @@ final class MerchantNumbers {
         }
       };
 
+  private final Map<UUID, Future<Integer>> reading = new HashMap<>();
+
   /**
    * @param read asks the database
    */
@@ -33,8 +39,16 @@ final class MerchantNumbers {
     return numbers.get(merchantId);
   }
 
-  /** The number, from now on known. */
+  /** The number, from now on known; read once for all who ask at the same time. */
   Future<Integer> read(UUID merchantId) {
-    return read.apply(merchantId).onSuccess(number -> numbers.put(merchantId, number));
+    Future<Integer> underWay = reading.get(merchantId);
+    if (underWay != null) {
+      return underWay;
+    }
+    Future<Integer> begun = read.apply(merchantId);
+    reading.put(merchantId, begun);
+    return begun
+        .onComplete(done -> reading.remove(merchantId))
+        .onSuccess(number -> numbers.put(merchantId, number));
   }
 }
