@@ -48,14 +48,14 @@ BEGIN
     RETURN;
   END IF;
   PERFORM pg_advisory_xact_lock(1836019316, 0); -- "mont"
-  IF to_regclass(name) IS NOT NULL THEN
-    RETURN; -- another process was faster
-  END IF;
   BEGIN
     LOCK TABLE event_chunk_other IN ACCESS EXCLUSIVE MODE NOWAIT;
   EXCEPTION WHEN lock_not_available THEN
     RETURN;
   END;
+  IF to_regclass(name) IS NOT NULL THEN
+    RETURN; -- another process was faster; seen behind a lock of a table only
+  END IF;
   EXECUTE format('CREATE TABLE %I (LIKE event_chunk INCLUDING CONSTRAINTS)', name);
   EXECUTE format(
     'WITH moved AS (DELETE FROM event_chunk_other WHERE first_at >= %L AND first_at < %L RETURNING *)
@@ -113,8 +113,8 @@ SELECT e.merchant_id, e.customer_id, e.key, e.generated_at,
 SELECT event_month(months.since)
   FROM (SELECT DISTINCT date_trunc('month', generated_at AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' AS since
           FROM counted_of_version_7
-         WHERE generated_at >= now() - interval '24 months'
-           AND generated_at < now() + interval '2 months') months;
+         WHERE generated_at >= date_trunc('month', now() - interval '24 months', 'UTC')
+           AND generated_at < date_trunc('month', now() + interval '3 months', 'UTC')) months;
 
 INSERT INTO event_chunk (merchant_id, customer_id, first_at, last_at, events, content)
 SELECT merchant_id, customer_id, min(generated_at), max(generated_at), count(*),

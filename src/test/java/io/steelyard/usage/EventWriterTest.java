@@ -1,0 +1,182 @@
+package io.steelyard.usage;
+
+import static java.util.stream.Collectors.joining;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.steelyard.json.Json;
+import io.steelyard.usage.EventContent.Element;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.Tuple;
+import net.jqwik.api.Tuple.Tuple2;
+import net.jqwik.api.Tuple.Tuple3;
+
+/** What is written of events is read back, from batches and from chunks. */
+class EventWriterTest {
+  private static final UUID MERCHANT = new UUID(1, 2);
+
+  private static Arbitrary<String> texts() {
+    return Arbitraries.oneOf(
+        Arbitraries.strings().ascii().ofMaxLength(40),
+        Arbitraries.strings()
+            .withChars(
+                '"', '\\', '/', '\n', '\t', (char) 1, (char) 31, (char) 127, '{', '}', ',', '['),
+        codePoints(0x80, 0x2fff),
+        codePoints(0x1f300, 0x1faff),
+        Arbitraries.of("x", "é", "😀", "\"", "\\").map(text -> text.repeat(8192 / text.length())));
+  }
+
+  /** Without halves of astral characters, which no request may bring. */
+  private static Arbitrary<String> codePoints(int first, int last) {
+    return Arbitraries.integers()
+        .between(first, last)
+        .filter(point -> Character.getType(point) != Character.SURROGATE)
+        .list()
+        .ofMaxSize(20)
+        .map(points -> new StringBuilder(join(points)).insert(0, "a").toString());
+  }
+
+  private static String join(List<Integer> codePoints) {
+    StringBuilder text = new StringBuilder();
+    codePoints.forEach(text::appendCodePoint);
+    return text.toString();
+  }
+
+  /** Objects as clients write them. */
+  private static Arbitrary<String> data() {
+    Arbitrary<String> strings = texts().map(Json::encodeText);
+    Arbitrary<String> scalars =
+        Arbitraries.oneOf(
+            strings,
+            Arbitraries.of(
+                "0",
+                "-1.50",
+                "1e-7",
+                "12E+3",
+                "true",
+                "null",
+                "{}",
+                "[ ]",
+                "\"\\u00e9\"",
+                "\"\\ud83d\\ude00\\/\"",
+                "[{\"d\":{\"c\":\"k\"}},[1,2 ]]"));
+    Arbitrary<String> spaces = Arbitraries.of("", " ", "\n", "\t \r\n");
+    return Combinators.combine(texts(), scalars, spaces)
+        .as(Tuple::of)
+        .list()
+        .uniqueElements(Tuple3::get1)
+        .ofMaxSize(4)
+        .map(
+            members ->
+                members.stream().map(EventWriterTest::member).collect(joining(",", "{", "}")));
+  }
+
+  private static String member(Tuple3<String, String, String> member) {
+    String space = member.get3();
+    return space + Json.encodeText(member.get1()) + space + ":" + space + member.get2() + space;
+  }
+
+  @Provide
+  Arbitrary<List<UsageEvent>> events() {
+    Arbitrary<UUID> uuids =
+        Arbitraries.oneOf(
+            Combinators.combine(Arbitraries.longs(), Arbitraries.longs()).as(UUID::new),
+            Arbitraries.of(new UUID(0, 0), new UUID(-1, -1), new UUID(Long.MIN_VALUE, 5)));
+    Arbitrary<Instant> times =
+        Arbitraries.longs()
+            .between(946_684_800_000L, 4_102_444_799_999L)
+            .map(Instant::ofEpochMilli);
+    Arbitrary<Tuple2<UUID, String>> customers =
+        Arbitraries.oneOf(
+            uuids.map(id -> Tuple.of(id, null)), texts().map(ref -> Tuple.of(null, ref)));
+    return Combinators.combine(
+            uuids,
+            Arbitraries.integers(),
+            customers,
+            texts(),
+            times,
+            texts().injectNull(0.5),
+            data().injectNull(0.3))
+        .as(
+            (key, hash, customer, name, at, user, data) ->
+                new UsageEvent(key, hash, customer.get1(), customer.get2(), name, at, user, data))
+        .list()
+        .ofMinSize(1)
+        .ofMaxSize(40);
+  }
+
+  private static byte[] batch(EncodedEvents events) {
+    String content = new String(events.content(), StandardCharsets.UTF_8);
+    assertThat(content).endsWith("},");
+    return ('[' + content.substring(0, content.length() - 1) + ']')
+        .getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static StoredEvent stored(UsageEvent event) {
+    return new StoredEvent(
+        MERCHANT,
+        event.key(),
+        event.customerId(),
+        event.generatedAt(),
+        event.eventName(),
+        event.userId(),
+        event.data());
+  }
+
+  @Property
+  void whatIsWrittenIsRead(@ForAll("events") List<UsageEvent> events) {
+    EncodedEvents encoded = UsageEvent.encoded(events);
+
+    List<Element> read = EventContent.ofBatch(MERCHANT, batch(encoded), null);
+
+    assertThat(read)
+        .extracting(Element::event)
+        .isEqualTo(events.stream().map(EventWriterTest::stored).toList());
+    assertThat(UsageEvent.decoded(encoded)).isEqualTo(events);
+    assertThat(encoded.count()).isEqualTo(events.size());
+    assertThat(encoded.ends()[events.size() - 1]).isEqualTo(encoded.content().length);
+  }
+
+  @Property
+  void repeatsAreLeftOut(@ForAll("events") List<UsageEvent> events, @ForAll Set<Integer> numbers) {
+    Set<Integer> repeats = new java.util.HashSet<>();
+    numbers.forEach(number -> repeats.add(1 + Math.floorMod(number, events.size())));
+    List<StoredEvent> expected = new ArrayList<>();
+    for (int i = 0; i < events.size(); i++) {
+      if (!repeats.contains(i + 1)) {
+        expected.add(stored(events.get(i)));
+      }
+    }
+
+    List<Element> read =
+        EventContent.ofBatch(
+            MERCHANT, batch(UsageEvent.encoded(events)), repeats.toArray(Integer[]::new));
+
+    assertThat(read).extracting(Element::event).isEqualTo(expected);
+  }
+
+  @Property
+  void aChunkHoldsWhatTheBatchHeldButTheCustomer(@ForAll("events") List<UsageEvent> events) {
+    List<Element> read = EventContent.ofBatch(MERCHANT, batch(UsageEvent.encoded(events)), null);
+
+    for (int i = 0; i < events.size(); i++) {
+      Element element = read.get(i);
+      UUID customer = events.get(i).customerId();
+      assertThat(EventContent.ofChunk(MERCHANT, customer, '[' + element.json() + ']'))
+          .containsExactly(element.event());
+      var members = Json.readMap(element.json());
+      assertThat(members).doesNotContainKey("c");
+      assertThat(members.get("r")).isEqualTo(events.get(i).customerRef());
+    }
+  }
+}
