@@ -113,15 +113,22 @@ final class UsageStore {
       LIMIT $9
       """;
 
-  // Where to stop, so that no more chunks are read than a page can take.
+  // Where to stop, so that no more chunks are read than a page can take. The next of each period,
+  // as
+  // the next of all would be found among all that are left.
   private static final String EDGE_OF_PERIODS =
       """
-      SELECT c.first_at
+      SELECT next.first_at
       FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[])
            AS p (merchant_id, customer_id, period_start, period_end)
-      JOIN event_chunk c ON c.customer_id = p.customer_id AND c.merchant_id = p.merchant_id
-       AND c.first_at >= p.period_start AND c.first_at < p.period_end AND c.first_at > $5
-      ORDER BY c.first_at
+      CROSS JOIN LATERAL (
+        SELECT c.first_at
+        FROM event_chunk c
+        WHERE c.customer_id = p.customer_id AND c.merchant_id = p.merchant_id
+          AND c.first_at >= p.period_start AND c.first_at < p.period_end AND c.first_at > $5
+        ORDER BY c.first_at
+        LIMIT $6 + 1) next
+      ORDER BY next.first_at
       OFFSET $6 LIMIT 1
       """;
 
