@@ -12,6 +12,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -157,7 +158,7 @@ class ConcurrentEventsIT {
   private static void await(CyclicBarrier barrier) {
     try {
       barrier.await();
-    } catch (InterruptedException | java.util.concurrent.BrokenBarrierException e) {
+    } catch (InterruptedException | BrokenBarrierException e) {
       throw new IllegalStateException(e);
     }
   }

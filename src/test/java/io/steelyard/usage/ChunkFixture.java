@@ -2,6 +2,7 @@ package io.steelyard.usage;
 
 import static io.steelyard.usage.UsageFixture.await;
 
+import io.steelyard.support.PostgresSupport;
 import io.steelyard.usage.EventContent.Element;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Pool;
@@ -54,7 +55,7 @@ final class ChunkFixture implements AutoCloseable {
   }
 
   List<String> column(String sql) {
-    return io.steelyard.support.PostgresSupport.column(usage.endpoint, sql);
+    return PostgresSupport.column(usage.endpoint, sql);
   }
 
   @Override

@@ -8,6 +8,7 @@ import io.steelyard.usage.EventContent.Element;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -149,7 +150,7 @@ class EventWriterTest {
 
   @Property
   void repeatsAreLeftOut(@ForAll("events") List<UsageEvent> events, @ForAll Set<Integer> numbers) {
-    Set<Integer> repeats = new java.util.HashSet<>();
+    Set<Integer> repeats = new HashSet<>();
     numbers.forEach(number -> repeats.add(1 + Math.floorMod(number, events.size())));
     List<StoredEvent> expected = new ArrayList<>();
     for (int i = 0; i < events.size(); i++) {

@@ -17,6 +17,7 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tuple;
 import org.junit.jupiter.api.Test;
 
 /** However requests come and go, merchants take turns and nothing is lost or overtaken. */
@@ -42,10 +43,7 @@ class TurnsTest {
         Combinators.combine(
                 Arbitraries.integers().between(1, 40), Arbitraries.integers().between(1, 6000))
             .as(Step.Take::new);
-    return Arbitraries.frequencyOf(
-            net.jqwik.api.Tuple.of(4, adds), net.jqwik.api.Tuple.of(1, takes))
-        .list()
-        .ofMaxSize(120);
+    return Arbitraries.frequencyOf(Tuple.of(4, adds), Tuple.of(1, takes)).list().ofMaxSize(120);
   }
 
   private static UUID merchant(int number) {
