@@ -127,7 +127,7 @@ class EventStormIT {
 
   @Test
   void countersAreWhatAQueryOverAllEventsCounts() {
-    LOG.info("a storm of {} events, seed {}", EVENTS, SEED);
+    LOG.warn("a storm of {} events, seed {}", EVENTS, SEED); // as less is not shown in tests
     try (TestApp app = TestApp.start(SETTINGS);
         TestApp other = TestApp.start(app.database(), SETTINGS)) {
       List<Tenant> tenants = new ArrayList<>();
