@@ -23,6 +23,8 @@ import io.steelyard.subscription.Boundaries;
 import io.steelyard.subscription.SubscriptionVerticle;
 import io.steelyard.usage.AggregationVerticle;
 import io.steelyard.usage.ExplainVerticle;
+import io.steelyard.usage.RetentionMetrics;
+import io.steelyard.usage.RetentionVerticle;
 import io.steelyard.usage.UsageVerticle;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
@@ -107,6 +109,7 @@ final class Deployment {
     Boundaries boundaries = new Boundaries(clock, config.billing().usageGraceMs());
     Schemas document = Schemas.external();
     IntegrityMetrics integrityMetrics = new IntegrityMetrics(wiring.metrics());
+    RetentionMetrics retentionMetrics = new RetentionMetrics(wiring.metrics());
     SecretBox secrets = new SecretBox(config.security().encryptionKey());
     return new Deployment(
         List.of(
@@ -169,6 +172,12 @@ final class Deployment {
                 "explain",
                 count.explain().instances(),
                 () -> new ExplainVerticle(settings, pools, clock, config.explain())),
+            Entry.eventLoop(
+                "retention",
+                count.retention().instances(),
+                () ->
+                    new RetentionVerticle(
+                        settings, pools, clock, config.events(), retentionMetrics)),
             Entry.worker(
                 "integrity",
                 count.integrity().instances(),

@@ -10,6 +10,7 @@ public enum Address {
   CREDIT("billing.credit"),
   USAGE("billing.usage"),
   EXPLAIN("billing.explain"),
+  RETENTION("billing.retention"),
   GATEWAY("billing.gateway"),
   BILLING("billing.clockwork"),
   INTEGRITY("billing.integrity"),

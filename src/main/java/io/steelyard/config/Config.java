@@ -22,6 +22,7 @@ public record Config(
     Ingest ingest,
     Aggregation aggregation,
     Explain explain,
+    Events events,
     Billing billing,
     Integrity integrity,
     Gateway gateway,
@@ -100,6 +101,7 @@ public record Config(
       Instances usage,
       Instances aggregation,
       Instances explain,
+      Instances retention,
       Instances billing,
       Instances integrity,
       Instances gateway,
@@ -179,6 +181,17 @@ public record Config(
       @Range(min = 1, max = 100_000) int scanEventsMax) {}
 
   /**
+   * @param timeoutMs how long it may take to tell the months that have events, or to drop one
+   * @param keepMonths full months before the present one whose events are kept; older ones are
+   *     dropped as soon as nothing needs them; 0 for all
+   * @param lookEveryMs how often is looked for months to drop
+   */
+  public record Events(
+      @Range(min = 1000, max = 3_600_000) int timeoutMs,
+      @Range(min = 0, max = 1200) int keepMonths,
+      @Range(min = 100, max = 31L * 86_400_000) long lookEveryMs) {}
+
+  /**
    * @param pollMs how often is looked for subscriptions that are due
    * @param claimMax subscriptions worked on in one transaction
    * @param lanes transactions at once
@@ -250,6 +263,7 @@ public record Config(
         ingest,
         aggregation,
         explain,
+        events,
         billing,
         integrity,
         gateway,

@@ -77,7 +77,8 @@ public final class ManagementVerticle extends VerticleBase {
             new CustomerGrantRoutes(bus, schemas, scope).endpoints(),
             new InvoiceListRoutes(bus, scope).endpoints(),
             new InvoiceChangeRoutes(bus, schemas, scope, config.timeouts()).endpoints(),
-            new IntegrityRoutes(bus, scope, config.integrity()).endpoints())
+            new IntegrityRoutes(bus, scope, config.integrity()).endpoints(),
+            new EventMonthRoutes(bus, config.events()).endpoints())
         .flatMap(List::stream)
         .toList();
   }

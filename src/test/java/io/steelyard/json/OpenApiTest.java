@@ -171,7 +171,9 @@ class OpenApiTest {
             "post " + merchant + "/invoices/{invoiceId}/void",
             "put " + merchant + "/gateway-connections/{gateway}/sandbox-behavior",
             "post " + merchant + "/subscriptions/{subscriptionId}/resume",
-            "get " + merchant + "/integrity");
+            "get " + merchant + "/integrity",
+            "get /operator/events/months",
+            "delete /operator/events/months/{month}");
   }
 
   @Test
