@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?>> {
   private static final Logger LOG = LoggerFactory.getLogger(RetentionVerticle.class);
   private static final int IN_FLIGHT_MAX = Pools.RETENTION_SIZE;
-  private static final int ATTEMPTS_MAX = 5;
+  private static final int ATTEMPTS_MAX = 4;
   private static final long PAUSE_MS = 700;
   private static final int RETRY_AFTER_S = 10;
   // A lock that was not to be had, a deadlock that others were spared.
