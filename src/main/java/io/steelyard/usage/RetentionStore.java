@@ -36,7 +36,8 @@ final class RetentionStore {
           FROM other o
          WHERE o.since IS NOT NULL
       ), stored (since, bytes) AS (
-        SELECT to_timestamp(right(t.relname, 7), 'YYYY_MM'), pg_total_relation_size(t.oid)
+        SELECT to_timestamp(right(t.relname, 7), 'YYYY_MM'),
+               coalesce(pg_total_relation_size(t.oid), 0) -- null when it has just been dropped
           FROM pg_inherits i
           JOIN pg_class t ON t.oid = i.inhrelid
          WHERE i.inhparent = 'event_chunk'::regclass

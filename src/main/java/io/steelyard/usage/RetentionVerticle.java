@@ -34,6 +34,7 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
   private static final int ATTEMPTS_MAX = 4;
   private static final long PAUSE_MS = 700;
   private static final int RETRY_AFTER_S = 10;
+  private static final long FIRST_LOOK_MS = 60_000;
   // A lock that was not to be had, a deadlock that others were spared.
   private static final Set<String> IN_THE_WAY = Set.of("55P03", "40P01");
 
@@ -62,7 +63,7 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
   @Override
   protected Future<?> open() {
     pool = pools.retention(vertx, config.timeoutMs());
-    arm();
+    arm(Math.min(FIRST_LOOK_MS, config.lookEveryMs()));
     return Future.succeededFuture();
   }
 
@@ -144,13 +145,13 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
   }
 
   /** Armed anew after each round, so that rounds never overlap in one instance. */
-  private void arm() {
+  private void arm(long delayMs) {
     if (!stopping) {
       vertx.setTimer(
-          config.lookEveryMs(),
+          delayMs,
           timer -> {
             if (!stopping) {
-              round = round().onComplete(done -> arm());
+              round = round().onComplete(done -> arm(config.lookEveryMs()));
             }
           });
     }
@@ -192,6 +193,12 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
       LOG.warn("the events of {} are still needed: {}", month.month(), month.heldBy());
       return Future.succeededFuture();
     }
-    return drop(YearMonth.parse(month.month()), Call.within("retention", null, config.timeoutMs()));
+    return drop(YearMonth.parse(month.month()), Call.within("retention", null, config.timeoutMs()))
+        .recover(error -> isGone(error) ? Future.succeededFuture() : Future.failedFuture(error));
+  }
+
+  /** Another process was faster. */
+  private static boolean isGone(Throwable error) {
+    return error instanceof FailureException known && known.failure() instanceof Failure.NotFound;
   }
 }
