@@ -8,7 +8,19 @@ import java.util.stream.Stream;
 /** Runs the benchmarks that {@code -Dbench} names, or all of them, and prints one table. */
 public final class Bench {
   private static final List<String> ALL =
-      List.of("customers", "subscriptions", "billing", "ingest", "single");
+      List.of(
+          "jmh",
+          "customers",
+          "subscriptions",
+          "billing",
+          "ingest",
+          "single",
+          "latency",
+          "reads",
+          "fairness",
+          "overload",
+          "growth",
+          "growth-random");
 
   private Bench() {}
 
@@ -53,6 +65,16 @@ public final class Bench {
       return number("customers", 1000);
     }
 
+    /** Events to store, where that is what is measured. */
+    int events(int otherwise, int whenSmall) {
+      return number("events", small ? whenSmall : otherwise);
+    }
+
+    /** Events a second, where the rate is fixed. */
+    double rate(double otherwise) {
+      return number("rate", (int) otherwise);
+    }
+
     EventRequests.Keys keys() {
       return EventRequests.Keys.valueOf(text("keys", "ordered").toUpperCase(Locale.ROOT));
     }
@@ -86,6 +108,13 @@ public final class Bench {
         case "billing" -> BillingBench.run(options);
         case "ingest" -> IngestBench.many(options, figures);
         case "single" -> IngestBench.single(options, figures);
+        case "latency" -> LatencyBench.run(options, figures);
+        case "reads" -> ReadsBench.run(options, figures);
+        case "fairness" -> FairnessBench.run(options, figures);
+        case "overload" -> OverloadBench.run(options, figures);
+        case "growth" -> GrowthBench.run(options, figures, options.keys());
+        case "growth-random" -> GrowthBench.run(options, figures, EventRequests.Keys.RANDOM);
+        case "jmh" -> Micro.run(options);
         default -> throw new IllegalArgumentException("there is no benchmark " + which);
       }
     }

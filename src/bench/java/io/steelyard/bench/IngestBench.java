@@ -33,7 +33,7 @@ final class IngestBench {
   private static void run(Bench.Options options, Figures figures, Kind kind) throws Exception {
     try (ServiceProcess service = ServiceProcess.start(options, Map.of());
         Connection database = service.database()) {
-      Metered merchant = Metered.inCurrency(service, options.customers());
+      Metered merchant = Metered.start(service, options.customers());
       BareRows.Rates rows = BareRows.measure(service, options.bareSeconds());
       double http =
           BareHttp.perSecond(

@@ -7,6 +7,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -74,7 +78,7 @@ final class Load implements Callable<Measured> {
   private Load(Settings settings, Selector selector) {
     this.settings = settings;
     this.selector = selector;
-    this.measured = new Measured(settings.time().toNanos() / 1e9);
+    this.measured = new Measured();
   }
 
   static Load of(Settings settings) throws IOException {
@@ -83,6 +87,22 @@ final class Load implements Callable<Measured> {
 
   static Measured run(Settings settings) throws IOException {
     return of(settings).call();
+  }
+
+  /** All at once, each in a thread of its own. */
+  static List<Measured> together(Settings... all)
+      throws IOException, InterruptedException, ExecutionException {
+    List<Load> loads = new ArrayList<>();
+    for (Settings settings : all) {
+      loads.add(of(settings));
+    }
+    try (ExecutorService threads = Executors.newFixedThreadPool(loads.size())) {
+      List<Measured> measured = new ArrayList<>();
+      for (Future<Measured> each : threads.invokeAll(loads)) {
+        measured.add(each.get());
+      }
+      return measured;
+    }
   }
 
   @Override
@@ -115,6 +135,7 @@ final class Load implements Callable<Measured> {
       selector.select(this::ready, waitMs());
       now = System.nanoTime();
     }
+    measured.ended((Math.min(now, until) - startedAt) / 1e9);
     if (settings.perSecond() > 0) {
       measured.unsent(Math.min(due(until), settings.most()) - sent);
     }

@@ -8,10 +8,12 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** One connection of a load: several requests under way, answered in their order. */
 final class LoadConnection {
-  private static final int ANSWER_BYTES_MAX = 1 << 17;
+  private static final int ANSWER_BYTES_MAX = 1 << 20;
+  private static final int ANSWER_BYTES = 1 << 11;
   private static final byte[] CONTENT_LENGTH = ascii("content-length:");
   private static final byte[] RETRY_AFTER = ascii("retry-after:");
   private static final byte[] ACCEPTED = ascii("\"accepted\":");
@@ -30,10 +32,10 @@ final class LoadConnection {
   private final Requests requests;
   private final Listener listener;
   private final long[] sentAt;
-  private final byte[] bytes = new byte[ANSWER_BYTES_MAX];
-  private final ByteBuffer in = ByteBuffer.wrap(bytes);
   private SocketChannel channel;
   private SelectionKey key;
+  private byte[] bytes = new byte[ANSWER_BYTES];
+  private ByteBuffer in = ByteBuffer.wrap(bytes);
   private ByteBuffer out;
   private int first;
   private int underWay;
@@ -122,8 +124,16 @@ final class LoadConnection {
     in.flip().position(from);
     in.compact();
     if (!in.hasRemaining()) {
+      grow();
+    }
+  }
+
+  private void grow() {
+    if (bytes.length == ANSWER_BYTES_MAX) {
       throw new IllegalStateException("an answer of more than " + ANSWER_BYTES_MAX + " bytes");
     }
+    bytes = Arrays.copyOf(bytes, 2 * bytes.length);
+    in = ByteBuffer.wrap(bytes).position(bytes.length / 2);
   }
 
   private void reopen() throws IOException {

@@ -123,10 +123,18 @@ final class ServiceProcess implements AutoCloseable {
   /** As a merchant's own program does. */
   JsonNode post(String apiKey, String path, String body) throws IOException, InterruptedException {
     return call(
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-            .header("x-api-key", apiKey)
+        external(apiKey, path)
             .header("content-type", "application/json")
             .POST(BodyPublishers.ofString(body)));
+  }
+
+  JsonNode get(String apiKey, String path) throws IOException, InterruptedException {
+    return call(external(apiKey, path));
+  }
+
+  private HttpRequest.Builder external(String apiKey, String path) {
+    return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+        .header("x-api-key", apiKey);
   }
 
   private JsonNode call(HttpRequest.Builder builder) throws IOException, InterruptedException {
