@@ -25,12 +25,18 @@ public final class Bench {
   private Bench() {}
 
   /** What {@code -D} may set; {@code short} are small numbers for about two minutes in all. */
-  record Options(List<String> which, boolean small) {
+  record Options(List<String> which, boolean small, EventRequests.Keys keys) {
     static Options read() {
       String bench = System.getProperty("bench", "all");
       boolean small = bench.equals("short") || Boolean.getBoolean("small");
       return new Options(
-          bench.equals("short") || bench.equals("all") ? ALL : List.of(bench.split(",")), small);
+          bench.equals("short") || bench.equals("all") ? ALL : List.of(bench.split(",")),
+          small,
+          EventRequests.Keys.valueOf(text("keys", "ordered").toUpperCase(Locale.ROOT)));
+    }
+
+    Options randomKeys() {
+      return new Options(which, small, EventRequests.Keys.RANDOM);
     }
 
     List<Integer> subscriptions() {
@@ -75,10 +81,6 @@ public final class Bench {
       return number("rate", (int) otherwise);
     }
 
-    EventRequests.Keys keys() {
-      return EventRequests.Keys.valueOf(text("keys", "ordered").toUpperCase(Locale.ROOT));
-    }
-
     String heap() {
       return text("heap", "512m");
     }
@@ -112,8 +114,8 @@ public final class Bench {
         case "reads" -> ReadsBench.run(options, figures);
         case "fairness" -> FairnessBench.run(options, figures);
         case "overload" -> OverloadBench.run(options, figures);
-        case "growth" -> GrowthBench.run(options, figures, options.keys());
-        case "growth-random" -> GrowthBench.run(options, figures, EventRequests.Keys.RANDOM);
+        case "growth" -> GrowthBench.run(options, figures);
+        case "growth-random" -> GrowthBench.run(options.randomKeys(), figures);
         case "jmh" -> Micro.run(options);
         default -> throw new IllegalArgumentException("there is no benchmark " + which);
       }

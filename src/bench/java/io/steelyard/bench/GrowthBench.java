@@ -3,11 +3,11 @@ package io.steelyard.bench;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /** Whether events are taken as fast when many are stored, and the room that one takes. */
 final class GrowthBench {
   private static final int EVENTS_EACH = 100;
+  private static final int CONNECTIONS = 16;
   private static final int STEPS = 50;
   private static final int COMPARED = 3;
   private static final int STEP_SECONDS_MAX = 3600;
@@ -17,6 +17,7 @@ final class GrowthBench {
 
   private static final String SIZE = "SELECT pg_database_size(current_database())";
 
+  /** Partitions together. */
   private static final String LARGEST =
       """
       SELECT string_agg(name || ' ' || bytes / ?, ', ' ORDER BY bytes DESC)
@@ -29,98 +30,93 @@ final class GrowthBench {
 
   private GrowthBench() {}
 
-  /** One step of filling. */
-  private record Step(double perSecond, ServiceProcess.Work work, long events) {}
+  /** One part of the filling. */
+  private record Step(double seconds, long events, ServiceProcess.Work work) {}
 
-  static void run(Bench.Options options, Figures figures, EventRequests.Keys keys)
-      throws Exception {
-    int total = options.events(50_000_000, 400_000);
+  static void run(Bench.Options options, Figures figures) throws Exception {
+    int total = options.events(50_000_000, 300_000);
     long requests = Math.max(1, total / STEPS / EVENTS_EACH);
-    try (ServiceProcess service = ServiceProcess.start(options, Map.of());
-        Connection database = service.database()) {
-      Metered merchant = Metered.start(service, options.customers());
+    try (Trial trial = Trial.start(options)) {
       Load.Settings settings =
-          Load.Settings.closed(
-              service.port,
-              options.connections(16),
-              STEP_SECONDS_MAX,
-              merchant.events(EVENTS_EACH, keys));
-      long empty = Sql.number(database, SIZE);
-      Acknowledged acknowledged = new Acknowledged();
-      acknowledged.add(
-          Load.run(settings.seconds(options.warmUpSeconds())).requireOnly(202), EVENTS_EACH);
+          trial.closed(
+              trial.merchant(), EVENTS_EACH, options.connections(CONNECTIONS), STEP_SECONDS_MAX);
+      long empty = Sql.number(trial.database(), SIZE);
+      trial.warmUp(settings, EVENTS_EACH);
       List<Step> steps = new ArrayList<>();
       for (int i = 0; i < STEPS; i++) {
-        steps.add(fill(service, settings.most(requests), acknowledged));
-        System.out.printf(
-            "%,d events stored, %,.0f events/s, %s%n",
-            acknowledged.events(),
-            steps.getLast().perSecond(),
-            steps.getLast().work().each(steps.getLast().events()));
+        steps.add(fill(trial, settings.most(requests)));
       }
-      String checked = acknowledged.check(service);
-      try (Connection superuser = service.superuser()) {
+      String checked = trial.check();
+      try (Connection superuser = trial.service.superuser()) {
         Sql.execute(superuser, "CHECKPOINT");
       }
-      double bytes = (double) (Sql.number(database, SIZE) - empty) / acknowledged.events();
-      report(options, database, figures, keys, steps, bytes, acknowledged, checked);
+      double bytes = (double) (Sql.number(trial.database(), SIZE) - empty) / trial.events();
+      report(trial, steps, bytes, checked);
+      figures(options, figures, steps, bytes);
     }
   }
 
-  private static Step fill(
-      ServiceProcess service, Load.Settings settings, Acknowledged acknowledged) throws Exception {
-    ServiceProcess.Work before = service.work();
-    Measured measured = Load.run(settings).requireOnly(202);
-    acknowledged.add(measured, EVENTS_EACH);
-    return new Step(
-        measured.acceptedPerSecond(), service.work().since(before), measured.accepted());
+  private static Step fill(Trial trial, Load.Settings settings) throws Exception {
+    ServiceProcess.Work before = trial.service.work();
+    Measured measured = trial.taken(settings, EVENTS_EACH);
+    Step step =
+        new Step(measured.seconds(), measured.accepted(), trial.service.work().since(before));
+    System.out.printf(
+        "%,d events stored, %,.0f events/s, %s%n",
+        trial.events(), perSecond(List.of(step)), step.work().each(step.events()));
+    return step;
   }
 
-  private static double mean(List<Step> steps) {
-    double seconds = 0;
-    long events = 0;
-    for (Step step : steps) {
-      seconds += step.events() / step.perSecond();
-      events += step.events();
-    }
-    return events / seconds;
+  private static double perSecond(List<Step> steps) {
+    return steps.stream().mapToLong(Step::events).sum()
+        / steps.stream().mapToDouble(Step::seconds).sum();
   }
 
-  private static void report(
-      Bench.Options options,
-      Connection database,
-      Figures figures,
-      EventRequests.Keys keys,
-      List<Step> steps,
-      double bytes,
-      Acknowledged acknowledged,
-      String checked)
+  private static List<Step> first(List<Step> steps) {
+    return steps.subList(0, COMPARED);
+  }
+
+  private static List<Step> last(List<Step> steps) {
+    return steps.subList(STEPS - COMPARED, STEPS);
+  }
+
+  private static void report(Trial trial, List<Step> steps, double bytes, String checked)
       throws Exception {
-    boolean ordered = keys == EventRequests.Keys.ORDERED;
-    String name = ordered ? "time-ordered keys" : "random keys";
-    double first = mean(steps.subList(0, COMPARED));
-    double last = mean(steps.subList(STEPS - COMPARED, STEPS));
-    new Report("Growth to %,d events, %s".formatted(acknowledged.events(), name))
-        .surroundings(database, options.heap())
+    trial
+        .report("Growth to %,d events, %s", trial.events(), name(trial.options))
         .add(
             "rate",
             "%.0f events/s in the first %d of %d steps, %.0f in the last, %.0f over all",
-            first,
+            perSecond(first(steps)),
             COMPARED,
             STEPS,
-            last,
-            mean(steps))
+            perSecond(last(steps)),
+            perSecond(steps))
         .add("work for one, first", "%s", steps.getFirst().work().each(steps.getFirst().events()))
         .add("work for one, last", "%s", steps.getLast().work().each(steps.getLast().events()))
         .add(
             "database for one",
             "%.0f bytes; of them %s",
             bytes,
-            Sql.text(database, LARGEST, acknowledged.events()))
+            Sql.text(trial.database(), LARGEST, trial.events()))
+        .add("memory", "service %.0f MiB at its peak", trial.peakMib())
         .add("checked", "%s", checked)
         .print();
+  }
+
+  private static String name(Bench.Options options) {
+    return options.keys() == EventRequests.Keys.ORDERED ? "time-ordered keys" : "random keys";
+  }
+
+  private static void figures(
+      Bench.Options options, Figures figures, List<Step> steps, double bytes) {
+    double target = options.keys() == EventRequests.Keys.ORDERED ? ORDERED : RANDOM;
     figures
-        .atLeast("full against empty, " + name, last / first, ordered ? ORDERED : RANDOM, "")
-        .atMost("database for one event, " + name, bytes, BYTES, "bytes");
+        .atLeast(
+            "full against empty, " + name(options),
+            perSecond(last(steps)) / perSecond(first(steps)),
+            target,
+            "")
+        .atMost("database for one event, " + name(options), bytes, BYTES, "bytes");
   }
 }

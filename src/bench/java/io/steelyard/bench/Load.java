@@ -30,6 +30,7 @@ final class Load implements Callable<Measured> {
   private long startedAt;
   private long until;
   private long sent;
+  private long waiting;
   private int cursor;
   private int underWay;
 
@@ -136,8 +137,8 @@ final class Load implements Callable<Measured> {
       now = System.nanoTime();
     }
     measured.ended((Math.min(now, until) - startedAt) / 1e9);
-    if (settings.perSecond() > 0) {
-      measured.unsent(Math.min(due(until), settings.most()) - sent);
+    for (long number = sent; number < sent + waiting; number++) {
+      measured.unsent((until - dueAt(number)) / 1000);
     }
   }
 
@@ -150,6 +151,10 @@ final class Load implements Callable<Measured> {
     return (long) ((now - startedAt) / 1e9 * settings.perSecond());
   }
 
+  private long dueAt(long number) {
+    return startedAt + (long) (number / settings.perSecond() * 1e9);
+  }
+
   private long waitMs() {
     return settings.perSecond() > 0 ? 1 : IDLE_MS;
   }
@@ -159,11 +164,12 @@ final class Load implements Callable<Measured> {
     long most = Math.min(open ? due(now) : Long.MAX_VALUE, settings.most());
     for (LoadConnection free = nextFree(most); free != null; free = nextFree(most)) {
       // of a fixed rate the time at which it was due, so that waiting for a connection counts
-      long at = open ? startedAt + (long) (sent / settings.perSecond() * 1e9) : System.nanoTime();
+      long at = open ? dueAt(sent) : System.nanoTime();
       sent++;
       underWay++;
       free.send(at);
     }
+    waiting = open ? most - sent : 0;
   }
 
   private LoadConnection nextFree(long most) {

@@ -59,9 +59,15 @@ final class Measured {
     this.seconds = seconds;
   }
 
-  /** So many requests were due and found no connection that was free. */
-  void unsent(long requests) {
-    unsent = requests;
+  /**
+   * A request found no connection that was free.
+   *
+   * @param micros how long it had been due in the end; counts among the latencies, so that waiting
+   *     does not become invisible where it is longest
+   */
+  void unsent(long micros) {
+    this.micros.recordValue(Math.min(micros, LONGEST_MICROS));
+    unsent++;
   }
 
   /** Of requests that succeeded. */
@@ -86,8 +92,9 @@ final class Measured {
     return duplicates;
   }
 
+  /** Requests that succeeded. */
   long answers() {
-    return micros.getTotalCount();
+    return micros.getTotalCount() - unsent;
   }
 
   long withoutRetryAfter() {
@@ -96,10 +103,6 @@ final class Measured {
 
   long brokenRequests() {
     return broken;
-  }
-
-  long unsentRequests() {
-    return unsent;
   }
 
   double percentileMs(double share) {
@@ -138,7 +141,7 @@ final class Measured {
 
   /** Nothing failed; some requests may have been refused for the load they were part of. */
   Measured requireNoFaults() {
-    long good = micros.getTotalCount() + refused();
+    long good = answers() + refused();
     if (good != LongStream.of(statuses).sum()) {
       throw new IllegalStateException("faults: " + outcomes());
     }
