@@ -34,7 +34,7 @@ final class GrowthBench {
   private record Step(double seconds, long events, ServiceProcess.Work work) {}
 
   static void run(Bench.Options options, Figures figures) throws Exception {
-    int total = options.events(50_000_000, 300_000);
+    int total = options.events(50_000_000, 100_000);
     long requests = Math.max(1, total / STEPS / EVENTS_EACH);
     try (Trial trial = Trial.start(options)) {
       Load.Settings settings =

@@ -120,6 +120,15 @@ final class ServiceProcess implements AutoCloseable {
             .method(method, BodyPublishers.ofString(body)));
   }
 
+  /** The service asks to try again later. */
+  static final class BusyException extends IllegalStateException {
+    private static final long serialVersionUID = 1;
+
+    private BusyException(String message) {
+      super(message);
+    }
+  }
+
   /** As a merchant's own program does. */
   JsonNode post(String apiKey, String path, String body) throws IOException, InterruptedException {
     return call(
@@ -140,6 +149,9 @@ final class ServiceProcess implements AutoCloseable {
   private JsonNode call(HttpRequest.Builder builder) throws IOException, InterruptedException {
     HttpRequest request = builder.timeout(CALL_LIMIT).build();
     HttpResponse<String> answer = client.send(request, BodyHandlers.ofString());
+    if (answer.statusCode() == 429 || answer.statusCode() == 503) {
+      throw new BusyException(request.uri() + ": " + answer.body());
+    }
     if (answer.statusCode() >= 300) {
       throw new IllegalStateException(
           request.uri() + ": " + answer.statusCode() + " " + answer.body());
