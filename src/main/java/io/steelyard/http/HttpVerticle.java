@@ -43,11 +43,10 @@ public final class HttpVerticle extends VerticleBase {
     Router router = Router.router(vertx);
     DocsRoutes.mount(router, document);
     new SandboxRoutes(bus, config).mount(router);
-    new Api(vertx, config, new Authentication(vertx, bus, config), metrics)
-        .mount(router, endpoints());
+    Api api = new Api(vertx, config, new Authentication(vertx, bus, config), metrics, endpoints());
     Api.finish(router);
     server = new WebServer(vertx, config, config.http().host(), config.http().port());
-    return server.listen(router).onSuccess(bound::accept);
+    return server.listen(api, router).onSuccess(bound::accept);
   }
 
   @Override
