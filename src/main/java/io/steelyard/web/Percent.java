@@ -42,6 +42,20 @@ final class Percent {
     }
   }
 
+  /** Whether every percent sign begins an escape; also of no path at all. */
+  static boolean isWellFormed(String path) {
+    int at = path == null ? -1 : path.indexOf('%');
+    while (at >= 0) {
+      if (at + 2 >= path.length()
+          || Character.digit(path.charAt(at + 1), 16) < 0
+          || Character.digit(path.charAt(at + 2), 16) < 0) {
+        return false;
+      }
+      at = path.indexOf('%', at + 1);
+    }
+    return true;
+  }
+
   /** Whether the text stands for itself, as most do. */
   private static boolean isPlain(String text) {
     for (int i = 0; i < text.length(); i++) {

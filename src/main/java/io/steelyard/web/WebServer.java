@@ -11,6 +11,8 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.internal.http.HttpServerRequestInternal;
 import io.vertx.ext.web.Router;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -114,7 +116,14 @@ public final class WebServer {
       return "A header looks like one that frames the body.";
     }
     List<String> hosts = request.headers().getAll(HttpHeaders.HOST);
-    return hosts.size() == 1 ? null : "There must be exactly one Host header.";
+    if (hosts.size() != 1) {
+      return "There must be exactly one Host header.";
+    }
+    if (request.version() != HttpVersion.HTTP_1_0
+        && !((HttpServerRequestInternal) request).isValidAuthority()) {
+      return "The Host header is none.";
+    }
+    return Percent.isWellFormed(request.path()) ? null : "The path has an escape that is none.";
   }
 
   /** What the decoder itself could not read: too long a line, too many headers, broken framing. */
