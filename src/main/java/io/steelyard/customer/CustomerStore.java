@@ -2,7 +2,6 @@ package io.steelyard.customer;
 
 import io.steelyard.customer.CustomerMessages.CustomerInput;
 import io.steelyard.customer.CustomerMessages.CustomerView;
-import io.steelyard.db.Columns;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.Id;
@@ -15,7 +14,6 @@ import io.vertx.sqlclient.SqlClient;
 import io.vertx.sqlclient.Tuple;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -99,15 +97,6 @@ final class CustomerStore {
       "SELECT id, created_at, updated_at, " + FIELD_LIST + " FROM customer";
 
   private static final String FIND = SELECT + " WHERE merchant_id = $1 AND id = $2";
-  private static final String FIND_GROUP =
-      """
-      SELECT w.at, c.id, c.created_at, c.updated_at, %s
-        FROM unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS w(merchant_id, id, at)
-        JOIN customer c ON c.merchant_id = w.merchant_id AND c.id = w.id
-      """
-          .formatted(
-              COLUMNS.stream().map(column -> "c." + column).collect(Collectors.joining(", ")));
-
   private static final String FIND_BY_EXTERNAL_ID =
       SELECT + " WHERE merchant_id = $1 AND external_id = $2";
   private static final String FIND_MANY =
@@ -179,26 +168,6 @@ final class CustomerStore {
 
   Future<Optional<CustomerView>> find(SqlClient client, UUID merchantId, String id) {
     return one(client, FIND, Tuple.of(merchantId, Sql.uuid(IdKind.CUSTOMER, id)), merchantId);
-  }
-
-  /** A customer of a merchant; an id of null is nobody's. */
-  record Wanted(UUID merchantId, UUID id) {}
-
-  /** Customers of any merchants, each of its own only, in the order given. */
-  Future<List<Optional<CustomerView>>> findGroup(SqlClient client, List<Wanted> wanted) {
-    return client
-        .preparedQuery(FIND_GROUP)
-        .execute(Columns.planned(wanted).uuids(Wanted::merchantId).uuids(Wanted::id).and())
-        .map(
-            rows -> {
-              List<Optional<CustomerView>> found =
-                  new ArrayList<>(Collections.nCopies(wanted.size(), Optional.empty()));
-              for (Row row : rows) {
-                int at = Math.toIntExact(row.getLong("at")) - 1;
-                found.set(at, Optional.of(view(row, wanted.get(at).merchantId())));
-              }
-              return found;
-            });
   }
 
   Future<Optional<CustomerView>> findByExternalId(
@@ -291,7 +260,7 @@ final class CustomerStore {
         .mapEmpty();
   }
 
-  private static CustomerView view(Row row, UUID merchantId) {
+  static CustomerView view(Row row, UUID merchantId) {
     return new CustomerView(
         Sql.id(row, "id", IdKind.CUSTOMER),
         new Id(IdKind.MERCHANT, merchantId),

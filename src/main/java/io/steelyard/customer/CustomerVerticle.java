@@ -19,7 +19,7 @@ import io.steelyard.customer.CustomerMessages.LinkCardGateway;
 import io.steelyard.customer.CustomerMessages.ListCustomers;
 import io.steelyard.customer.CustomerMessages.PrivatePlanGranted;
 import io.steelyard.customer.CustomerMessages.UpsertCustomers;
-import io.steelyard.customer.CustomerStore.Wanted;
+import io.steelyard.customer.CustomerReadStore.Wanted;
 import io.steelyard.db.GroupedReads;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
@@ -41,11 +41,12 @@ import java.util.function.Supplier;
 public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
   private final MerchantClock clock;
   private final CustomerStore store = new CustomerStore();
+  private final CustomerReadStore readStore = new CustomerReadStore();
   private final CatalogStore catalog = new CatalogStore();
   private final CustomerCreation creation;
   private final CreationBuffer buffer;
   private final GroupedReads<Wanted, Optional<CustomerView>> reads =
-      new GroupedReads<>(wanted -> store.findGroup(pool, wanted));
+      new GroupedReads<>(wanted -> readStore.findGroup(pool, wanted));
 
   private CustomerVerticle(
       Settings settings,

@@ -28,7 +28,8 @@ import java.util.Map;
 
 /**
  * Admits who carries a secret key. A key that was known is trusted for {@code keys.cacheMs} without
- * asking again, and forgotten at once when its revocation is broadcast.
+ * asking again, and forgotten at once when its revocation is broadcast. Whose merchant has sent too
+ * many requests is refused here, before anything of the body is read.
  */
 final class Authentication implements Gate {
   private static final CharSequence API_KEY = HttpHeaders.createOptimized("x-api-key");
@@ -36,6 +37,7 @@ final class Authentication implements Gate {
 
   private final Bus bus;
   private final Config config;
+  private final RateLimits limits;
   private final Map<ByteBuffer, Known> cache;
 
   /** Lookups under way; no more than requests in flight, which are bounded. */
@@ -54,7 +56,8 @@ final class Authentication implements Gate {
     }
   }
 
-  Authentication(Vertx vertx, Bus bus, Config config) {
+  Authentication(Vertx vertx, Bus bus, Config config, RateLimits limits) {
+    this.limits = limits;
     this.bus = bus;
     this.config = config;
     int entriesMax = config.keys().cacheEntries();
@@ -86,11 +89,12 @@ final class Authentication implements Gate {
     }
     Known known = cache.get(hash);
     if (known != null && isFresh(known)) {
-      return admit(known.key(), requestId);
+      return admit(known.key(), request, requestId);
     }
     return lookUp(hash, requestId)
         .compose(
-            answer -> answer.merchant() == null ? unauthenticated() : admit(answer, requestId));
+            answer ->
+                answer.merchant() == null ? unauthenticated() : admit(answer, request, requestId));
   }
 
   /** Null where the text cannot be a key. */
@@ -136,12 +140,12 @@ final class Authentication implements Gate {
     return System.nanoTime() - known.readAtNanos() < config.keys().cacheMs() * 1_000_000L;
   }
 
-  private Future<Call> admit(Authenticated key, String requestId) {
+  private Future<Call> admit(Authenticated key, HttpServerRequest request, String requestId) {
     if (key.type() != KeyType.SECRET) {
       return Refusal.closing(403, "wrong_key_type", "This API needs a key of type secret.")
           .failed();
     }
-    return Future.succeededFuture(call(requestId, key.merchant()));
+    return limits.request(request, call(requestId, key.merchant()));
   }
 
   private Call call(String requestId, Call.Merchant merchant) {

@@ -17,10 +17,12 @@ import java.util.List;
 /** {@code /external/event}, with and without a slash at its end. */
 final class EventRoutes {
   private final Bus bus;
+  private final RateLimits limits;
   private final EventDecoder decoder;
 
-  EventRoutes(Bus bus, Config config) {
+  EventRoutes(Bus bus, Config config, RateLimits limits) {
     this.bus = bus;
+    this.limits = limits;
     this.decoder = new EventDecoder(config.limits());
   }
 
@@ -34,8 +36,10 @@ final class EventRoutes {
     exchange.query().check();
     return switch (decoder.decode(exchange.body())) {
       case Decoded.Faults faults -> FailureException.failed(faults.failure());
-      case Decoded.Events events ->
-          bus.ask(new Ingest(events.events()), exchange.call()).map(EventRoutes::accepted);
+      case Decoded.Events events -> {
+        limits.events(exchange.request(), exchange.call(), events.events().size());
+        yield bus.ask(new Ingest(events.events()), exchange.call()).map(EventRoutes::accepted);
+      }
     };
   }
 

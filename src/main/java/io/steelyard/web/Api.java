@@ -12,18 +12,13 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
-import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,7 +34,7 @@ public final class Api {
   private static final int GONE = 0;
 
   private final Config config;
-  private final List<Path> paths;
+  private final List<ApiPath> paths;
   private final Gate gate;
   private final MeterRegistry metrics;
   private final BodyReader bodies;
@@ -52,7 +47,7 @@ public final class Api {
   public Api(
       Vertx vertx, Config config, Gate gate, MeterRegistry metrics, List<Endpoint> endpoints) {
     this.config = config;
-    this.paths = Path.of(endpoints);
+    this.paths = ApiPath.of(endpoints);
     this.gate = gate;
     this.metrics = metrics;
     this.bodies = new BodyReader(vertx, config.limits().bodyBytes(), config.timeouts().bodyMs());
@@ -76,10 +71,10 @@ public final class Api {
     if (raw == null) {
       return false;
     }
-    for (Path path : paths) {
+    for (ApiPath path : paths) {
       String[] values = path.template().match(raw);
       if (values != null) {
-        Served served = path.served(request.method());
+        ApiPath.Served served = path.served(request.method());
         if (served == null) {
           Problems.respond(request, requestId, path.methodRefusal(request.method()));
         } else {
@@ -96,38 +91,6 @@ public final class Api {
       }
     }
     return false;
-  }
-
-  /** One path with its endpoints. */
-  private record Path(PathTemplate template, List<Served> endpoints) {
-    static List<Path> of(List<Endpoint> endpoints) {
-      Map<String, List<Served>> byPath = new LinkedHashMap<>();
-      for (Endpoint endpoint : endpoints) {
-        byPath
-            .computeIfAbsent(endpoint.path(), path -> new ArrayList<>())
-            .add(new Served(endpoint, new HashMap<>()));
-      }
-      List<Path> paths = new ArrayList<>();
-      byPath.forEach((path, served) -> paths.add(new Path(new PathTemplate(path), served)));
-      return List.copyOf(paths);
-    }
-
-    Served served(HttpMethod method) {
-      for (Served served : endpoints) {
-        if (served.endpoint().method().equals(method)) {
-          return served;
-        }
-      }
-      return null;
-    }
-
-    Refusal methodRefusal(HttpMethod method) {
-      TreeSet<String> allowed = new TreeSet<>();
-      endpoints.forEach(served -> allowed.add(served.endpoint().method().name()));
-      String name = HttpMethod.values().contains(method) ? method.name() : "such method";
-      return Refusal.of(405, "method_not_allowed", "This path has no " + name + ".")
-          .with("allow", String.join(", ", allowed));
-    }
   }
 
   /** Ends every router: what nothing matched is 404, what broke is 500. */
@@ -154,16 +117,13 @@ public final class Api {
         Refusal.of(404, "route_not_found", "There is nothing at this path."));
   }
 
-  /** An endpoint with a timer for each status it has answered. */
-  private record Served(Endpoint endpoint, Map<Integer, Timer> timers) {}
-
   /**
    * A request that has found its endpoint.
    *
    * @param values of the path's parameters, raw
    */
   private record Arrival(
-      Served served,
+      ApiPath.Served served,
       List<String> parameters,
       String[] values,
       HttpServerRequest request,
