@@ -86,7 +86,7 @@ class RateLimitsIT {
         .isNotEmpty()
         .allSatisfy(
             answer -> {
-              assertThat(answer.problem()).isEqualTo("rate_limited");
+              assertThat(answer.problem()).isEqualTo("429 rate_limited []");
               assertThat(answer.header("retry-after")).isEqualTo("1");
               assertThat(answer.header("ratelimit")).startsWith("\"requests\";r=0;");
             });
@@ -118,7 +118,7 @@ class RateLimitsIT {
 
     Answer refused = merchant.call("POST", EVENTS).json(events(merchant, "later", 7)).send(429);
 
-    assertThat(refused.problem()).isEqualTo("rate_limited");
+    assertThat(refused.problem()).isEqualTo("429 rate_limited []");
     assertThat(Integer.parseInt(refused.header("retry-after"))).isBetween(1, 5);
     assertThat(refused.header("ratelimit-policy"))
         .isEqualTo("\"requests\";q=%d;w=1, \"events\";q=%d;w=1".formatted(REQUESTS, EVENTS_MAX));
