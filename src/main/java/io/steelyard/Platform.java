@@ -34,6 +34,7 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics) {
     VertxOptions options =
         new VertxOptions()
             .setPreferNativeTransport(true)
+            .setEventLoopPoolSize(eventLoops())
             .setMaxEventLoopExecuteTime(EVENT_LOOP_WARNING_MS)
             .setMaxEventLoopExecuteTimeUnit(TimeUnit.MILLISECONDS)
             .setBlockedThreadCheckInterval(BLOCKED_CHECK_MS)
@@ -49,6 +50,14 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics) {
     Vertx vertx =
         Vertx.builder().with(options).withMetrics(new MicrometerMetricsFactory(metrics)).build();
     return new Platform(vertx, metrics);
+  }
+
+  /**
+   * One for each processor, not two: verticles of as many instances then have one on every loop, so
+   * that a request is answered on the thread that read it, without a wake-up of another on the way.
+   */
+  private static int eventLoops() {
+    return Math.max(2, Runtime.getRuntime().availableProcessors());
   }
 
   /**
