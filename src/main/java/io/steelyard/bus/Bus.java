@@ -1,15 +1,26 @@
 package io.steelyard.bus;
 
+import io.vertx.core.Completable;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
+import io.vertx.core.internal.ContextInternal;
 
-/** Asks the features' verticles. */
+/**
+ * Asks the features' verticles. Inside one process the request is handed to the verticle itself,
+ * without the event bus and its envelope, address of reply and timer for each.
+ */
 public final class Bus {
+  /** How late the end of a call's time is noticed. */
+  private static final long LATE_MS = 50;
+
   private final Vertx vertx;
   private final boolean localOnly;
+  private final Answering answering;
+  private final Waits waits;
 
   /**
    * @param localOnly whether only this process's verticles answer; a cluster whose nodes each run
@@ -18,6 +29,8 @@ public final class Bus {
   public Bus(Vertx vertx, boolean localOnly) {
     this.vertx = vertx;
     this.localOnly = localOnly;
+    this.answering = Answering.of(vertx);
+    this.waits = new Waits(vertx, LATE_MS);
   }
 
   /**
@@ -29,8 +42,25 @@ public final class Bus {
     if (call.expired()) {
       return FailureException.failed(timedOut());
     }
-    DeliveryOptions options =
-        new DeliveryOptions().setSendTimeout(call.remainingMs()).setLocalOnly(localOnly);
+    return localOnly ? askHere(request, call) : askAnywhere(request, call);
+  }
+
+  @SuppressWarnings("unchecked") // a request says itself what its answer is
+  private <R extends Reply> Future<R> askHere(Request<R> request, Call call) {
+    Answering.Instance verticle = answering.choose(request.address());
+    if (verticle == null) {
+      return FailureException.failed(notServing());
+    }
+    // its own context, so that the answer comes to where the question was asked
+    Promise<Reply> answer = ((ContextInternal) vertx.getOrCreateContext()).promise();
+    Asked asked = new Asked(answer, call.remainingMs());
+    waits.add(asked);
+    verticle.take(new Envelope(call, request), asked);
+    return (Future<R>) answer.future();
+  }
+
+  private <R extends Reply> Future<R> askAnywhere(Request<R> request, Call call) {
+    DeliveryOptions options = new DeliveryOptions().setSendTimeout(call.remainingMs());
     return vertx
         .eventBus()
         .<R>request(request.address().value(), new Envelope(call, request), options)
@@ -43,9 +73,7 @@ public final class Bus {
       return error;
     }
     if (reply.failureType() == ReplyFailure.NO_HANDLERS) {
-      return new Failure.Unavailable(
-              "not_serving", "This part of the service is not running here.", 1)
-          .asException();
+      return notServing().asException();
     }
     if (reply.failureType() == ReplyFailure.TIMEOUT) {
       return timedOut().asException();
@@ -53,9 +81,39 @@ public final class Bus {
     return error;
   }
 
+  static Failure notServing() {
+    return new Failure.Unavailable(
+        "not_serving", "This part of the service is not running here.", 1);
+  }
+
   private static Failure timedOut() {
     return new Failure.TimedOut(
         "No answer in time. Whether the request took effect is unknown: read before repeating it."
             + " Events and upserts of customers may be repeated safely.");
+  }
+
+  /** One question that waits for its answer, which comes once: in time, or not at all. */
+  private final class Asked extends Waits.Wait implements Completable<Reply> {
+    private final Promise<Reply> answer;
+
+    Asked(Promise<Reply> answer, long ms) {
+      super(ms);
+      this.answer = answer;
+    }
+
+    @Override
+    public void complete(Reply reply, Throwable failure) {
+      waits.remove(this);
+      if (failure == null) {
+        answer.tryComplete(reply);
+      } else {
+        answer.tryFail(failure);
+      }
+    }
+
+    @Override
+    protected void expire() {
+      answer.tryFail(timedOut().asException());
+    }
   }
 }

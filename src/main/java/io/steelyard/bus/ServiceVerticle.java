@@ -2,11 +2,13 @@ package io.steelyard.bus;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.vertx.core.Completable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.internal.ContextInternal;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,8 +36,10 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   private final Address address;
   private final Settings settings;
   private final Counter refused;
+  private final Here here = new Here();
   private MessageConsumer<Envelope> consumer;
   private int inFlight;
+  private boolean closed;
 
   protected ServiceVerticle(Address address, Settings settings) {
     this.address = address;
@@ -67,13 +71,21 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
             opened -> {
               consumer = vertx.eventBus().consumer(address.value(), this::receive);
               return consumer.completion();
-            });
+            })
+        .onSuccess(done -> Answering.of(vertx).add(address, here));
   }
 
   @Override
   public Future<?> stop() {
+    Answering.of(vertx).remove(address, here);
     Future<Void> silent = consumer == null ? Future.succeededFuture() : consumer.unregister();
-    return silent.compose(done -> idle()).compose(done -> close());
+    return silent
+        .compose(done -> idle())
+        .compose(
+            done -> {
+              closed = true;
+              return close();
+            });
   }
 
   private Future<Void> idle() {
@@ -90,29 +102,57 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
     }
   }
 
+  /** From another process. */
   private void receive(Message<Envelope> message) {
-    Call call = message.body().call();
+    receive(message.body(), (reply, failure) -> message.reply(failure == null ? reply : failure));
+  }
+
+  private void receive(Envelope envelope, Completable<Reply> answer) {
+    Call call = envelope.call();
     if (call.expired()) {
       return; // the caller has been told that its time is up
     }
     if (inFlight >= settings.inFlightMax()) {
       refused.increment();
-      message.reply(
+      answer.fail(
           new Failure.Overloaded("overloaded", "The service is at its capacity. Try again.", 1)
               .asException());
       return;
     }
     inFlight++;
-    answer(message.body(), call)
+    answer(envelope, call)
         .onComplete(
             outcome -> {
               inFlight--;
               if (outcome.succeeded()) {
-                message.reply(outcome.result());
+                answer.succeed(outcome.result());
               } else {
-                message.reply(asFailure(outcome.cause(), message.body()));
+                answer.fail(asFailure(outcome.cause(), envelope));
               }
             });
+  }
+
+  /** This verticle, to callers in this process. */
+  private final class Here implements Answering.Instance {
+    @Override
+    public boolean isAtHand() {
+      // the thread first: only its own may read the count
+      return ((ContextInternal) context).inThread() && inFlight < settings.inFlightMax();
+    }
+
+    @Override
+    public void take(Envelope envelope, Completable<Reply> answer) {
+      ((ContextInternal) context)
+          .emit(
+              envelope,
+              taken -> {
+                if (closed) { // while it was on its way
+                  answer.fail(Bus.notServing().asException());
+                } else {
+                  receive(taken, answer);
+                }
+              });
+    }
   }
 
   @SuppressWarnings("unchecked") // only this feature's requests carry this address

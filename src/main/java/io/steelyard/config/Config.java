@@ -112,6 +112,10 @@ public record Config(
       @Range(min = 0, max = 65535) int port,
       List<String> members) {}
 
+  /**
+   * @param requestsPerSecondPerMerchant 0 for no limit
+   * @param eventsPerSecondPerMerchant 0 for no limit
+   */
   public record Limits(
       @Range(min = 1024, max = 1 << 30) int bodyBytes,
       @Range(min = 1, max = 1_000_000) int eventsPerBatch,
@@ -124,7 +128,9 @@ public record Config(
       @Range(min = 1, max = 1_000_000) int connectionsPerInstance,
       @Range(min = 1, max = 1_000_000) int httpInFlightPerInstance,
       @Range(min = 1, max = 1_000_000) int verticleInFlightPerInstance,
-      @Range(min = 2048, max = 1L << 40) long bodyBytesInFlight) {}
+      @Range(min = 2048, max = 1L << 40) long bodyBytesInFlight,
+      @Range(min = 0, max = 10_000_000) int requestsPerSecondPerMerchant,
+      @Range(min = 0, max = 10_000_000) int eventsPerSecondPerMerchant) {}
 
   /**
    * @param requestMs from a request's arrival to its answer, whatever it has to wait for
