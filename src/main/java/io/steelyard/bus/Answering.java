@@ -1,6 +1,5 @@
 package io.steelyard.bus;
 
-import io.vertx.core.Completable;
 import io.vertx.core.Vertx;
 import io.vertx.core.shareddata.Shareable;
 import java.util.ArrayList;
@@ -18,8 +17,8 @@ final class Answering implements Shareable {
     /** Whether the calling thread is the one it runs on, and it has room for one more. */
     boolean isAtHand();
 
-    /** Has it answered, on its own context: here and now where that is the calling thread's. */
-    void take(Envelope envelope, Completable<Reply> answer);
+    /** Where on the event bus it alone listens, within this process. */
+    String ownAddress();
   }
 
   private record Group(List<Instance> instances, AtomicInteger turn) {

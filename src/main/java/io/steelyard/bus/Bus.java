@@ -1,6 +1,5 @@
 package io.steelyard.bus;
 
-import io.vertx.core.Completable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -10,12 +9,14 @@ import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.internal.ContextInternal;
 
 /**
- * Asks the features' verticles. Inside one process the request is handed to the verticle itself,
- * without the event bus and its envelope, address of reply and timer for each.
+ * Asks the features' verticles over the event bus. Within one process an instance on the caller's
+ * own thread is asked before others, and deadlines are watched together.
  */
 public final class Bus {
   /** How late the end of a call's time is noticed. */
   private static final long LATE_MS = 50;
+
+  private static final DeliveryOptions LOCALLY = new DeliveryOptions().setLocalOnly(true);
 
   private final Vertx vertx;
   private final boolean localOnly;
@@ -53,9 +54,9 @@ public final class Bus {
     }
     // its own context, so that the answer comes to where the question was asked
     Promise<Reply> answer = ((ContextInternal) vertx.getOrCreateContext()).promise();
-    Asked asked = new Asked(answer, call.remainingMs());
+    Asked asked = new Asked(new Envelope(call, request), waits, answer);
     waits.add(asked);
-    verticle.take(new Envelope(call, request), asked);
+    vertx.eventBus().send(verticle.ownAddress(), asked, LOCALLY);
     return (Future<R>) answer.future();
   }
 
@@ -86,34 +87,9 @@ public final class Bus {
         "not_serving", "This part of the service is not running here.", 1);
   }
 
-  private static Failure timedOut() {
+  static Failure timedOut() {
     return new Failure.TimedOut(
         "No answer in time. Whether the request took effect is unknown: read before repeating it."
             + " Events and upserts of customers may be repeated safely.");
-  }
-
-  /** One question that waits for its answer, which comes once: in time, or not at all. */
-  private final class Asked extends Waits.Wait implements Completable<Reply> {
-    private final Promise<Reply> answer;
-
-    Asked(Promise<Reply> answer, long ms) {
-      super(ms);
-      this.answer = answer;
-    }
-
-    @Override
-    public void complete(Reply reply, Throwable failure) {
-      waits.remove(this);
-      if (failure == null) {
-        answer.tryComplete(reply);
-      } else {
-        answer.tryFail(failure);
-      }
-    }
-
-    @Override
-    protected void expire() {
-      answer.tryFail(timedOut().asException());
-    }
   }
 }

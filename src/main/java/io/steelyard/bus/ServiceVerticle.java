@@ -9,6 +9,7 @@ import io.vertx.core.VerticleBase;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.internal.ContextInternal;
+import java.util.UUID;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,14 +37,15 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   private final Address address;
   private final Settings settings;
   private final Counter refused;
-  private final Here here = new Here();
+  private final Here here;
   private MessageConsumer<Envelope> consumer;
+  private MessageConsumer<Asked> own;
   private int inFlight;
-  private boolean closed;
 
   protected ServiceVerticle(Address address, Settings settings) {
     this.address = address;
     this.settings = settings;
+    this.here = new Here();
     this.refused =
         Counter.builder("steelyard.bus.refused")
             .description("Requests refused because too many were in flight")
@@ -70,7 +72,8 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
         .compose(
             opened -> {
               consumer = vertx.eventBus().consumer(address.value(), this::receive);
-              return consumer.completion();
+              own = vertx.eventBus().localConsumer(here.ownAddress(), this::receiveHere);
+              return Future.all(consumer.completion(), own.completion());
             })
         .onSuccess(done -> Answering.of(vertx).add(address, here));
   }
@@ -78,14 +81,11 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   @Override
   public Future<?> stop() {
     Answering.of(vertx).remove(address, here);
-    Future<Void> silent = consumer == null ? Future.succeededFuture() : consumer.unregister();
-    return silent
-        .compose(done -> idle())
-        .compose(
-            done -> {
-              closed = true;
-              return close();
-            });
+    Future<?> silent =
+        own == null
+            ? Future.succeededFuture()
+            : Future.all(consumer.unregister(), own.unregister());
+    return silent.compose(done -> idle()).compose(done -> close());
   }
 
   private Future<Void> idle() {
@@ -105,6 +105,10 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   /** From another process. */
   private void receive(Message<Envelope> message) {
     receive(message.body(), (reply, failure) -> message.reply(failure == null ? reply : failure));
+  }
+
+  private void receiveHere(Message<Asked> message) {
+    receive(message.body().envelope(), message.body());
   }
 
   private void receive(Envelope envelope, Completable<Reply> answer) {
@@ -134,6 +138,8 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
 
   /** This verticle, to callers in this process. */
   private final class Here implements Answering.Instance {
+    private final String ownAddress = address.value() + "." + UUID.randomUUID();
+
     @Override
     public boolean isAtHand() {
       // the thread first: only its own may read the count
@@ -141,17 +147,8 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
     }
 
     @Override
-    public void take(Envelope envelope, Completable<Reply> answer) {
-      ((ContextInternal) context)
-          .emit(
-              envelope,
-              taken -> {
-                if (closed) { // while it was on its way
-                  answer.fail(Bus.notServing().asException());
-                } else {
-                  receive(taken, answer);
-                }
-              });
+    public String ownAddress() {
+      return ownAddress;
     }
   }
 

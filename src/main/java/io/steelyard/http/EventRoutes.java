@@ -37,7 +37,7 @@ final class EventRoutes {
     return switch (decoder.decode(exchange.body())) {
       case Decoded.Faults faults -> FailureException.failed(faults.failure());
       case Decoded.Events events -> {
-        limits.events(exchange.request(), exchange.call(), events.events().size());
+        limits.events(exchange.request(), exchange.call(), events.events().count());
         yield bus.ask(new Ingest(events.events()), exchange.call()).map(EventRoutes::accepted);
       }
     };
