@@ -127,6 +127,7 @@ public record Config(
       @Range(min = 256, max = 1 << 24) int eventDataBytes,
       @Range(min = 1, max = 1_000_000) int connectionsPerInstance,
       @Range(min = 1, max = 1_000_000) int httpInFlightPerInstance,
+      @Range(min = 1, max = 100) int httpInFlightPercentPerMerchant,
       @Range(min = 1, max = 1_000_000) int verticleInFlightPerInstance,
       @Range(min = 2048, max = 1L << 40) long bodyBytesInFlight,
       @Range(min = 0, max = 10_000_000) int requestsPerSecondPerMerchant,

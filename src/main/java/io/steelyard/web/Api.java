@@ -5,7 +5,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
+import io.steelyard.bus.FailureException;
 import io.steelyard.config.Config;
+import io.steelyard.domain.Id;
 import io.steelyard.json.StrictJson;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
@@ -16,6 +18,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -42,6 +45,8 @@ public final class Api {
   private final StrictJson json;
   private final Patience patience;
   private final Counter refused;
+  private final Map<Id, Integer> inFlightByMerchant = new HashMap<>();
+  private final int inFlightMaxPerMerchant;
   private int inFlight;
 
   public Api(
@@ -54,6 +59,10 @@ public final class Api {
     this.bodyBytes = new BodyBytes(config.limits().bodyBytesInFlight(), metrics);
     this.json = new StrictJson(config.limits());
     this.patience = new Patience(config.timeouts().idleMs());
+    Config.Limits limits = config.limits();
+    this.inFlightMaxPerMerchant =
+        Math.ceilDiv(
+            limits.httpInFlightPerInstance() * limits.httpInFlightPercentPerMerchant(), 100);
     this.refused =
         Counter.builder("steelyard.http.refused")
             .description("Requests refused because too many were in flight")
@@ -185,9 +194,36 @@ public final class Api {
       if (!admitted.succeeded()) {
         arrival.request().pause(); // what follows must not be lost while its key is looked up
       }
-      return admitted
-          .compose(call -> read(arrival, call, share))
-          .compose(arrival.endpoint().operation()::handle);
+      return admitted.compose(call -> runShared(arrival, call, share));
+    } catch (RuntimeException e) {
+      return Future.failedFuture(e);
+    }
+  }
+
+  /** No merchant takes all of the capacity, so that one that floods does not shut out others. */
+  private Future<Answer> runShared(Arrival arrival, Call call, BodyBytes.Share share) {
+    if (call.merchant() == null) {
+      return operate(arrival, call, share);
+    }
+    Id merchant = call.merchant().id();
+    int before = inFlightByMerchant.getOrDefault(merchant, 0);
+    if (before >= inFlightMaxPerMerchant) {
+      refused.increment();
+      return FailureException.failed(
+          new Failure.Overloaded(
+              "overloaded", "Too many requests of this merchant are under way. Try again.", 1));
+    }
+    inFlightByMerchant.put(merchant, before + 1);
+    return operate(arrival, call, share)
+        .onComplete(
+            done ->
+                inFlightByMerchant.computeIfPresent(
+                    merchant, (id, count) -> count == 1 ? null : count - 1));
+  }
+
+  private Future<Answer> operate(Arrival arrival, Call call, BodyBytes.Share share) {
+    try {
+      return read(arrival, call, share).compose(arrival.endpoint().operation()::handle);
     } catch (RuntimeException e) {
       return Future.failedFuture(e);
     }
