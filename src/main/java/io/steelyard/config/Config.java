@@ -156,6 +156,7 @@ public record Config(
   /**
    * One request alone may exceed what goes by bytes, by its own body.
    *
+   * @param backlogEventsMax stored and not yet counted, above which storing waits for counting
    * @param bufferedPercentPerMerchant of the buffer that one merchant's waiting requests may fill
    */
   public record Ingest(
@@ -164,7 +165,8 @@ public record Config(
       @Range(min = 1, max = 64) int flushesInFlight,
       @Range(min = 1, max = 10_000_000) int bufferedEventsMax,
       @Range(min = 1, max = 1L << 40) long bufferedBytesMax,
-      @Range(min = 1, max = 100) int bufferedPercentPerMerchant) {}
+      @Range(min = 1, max = 100) int bufferedPercentPerMerchant,
+      @Range(min = 1, max = 1_000_000_000) int backlogEventsMax) {}
 
   /**
    * @param claimEventsMax folded in one transaction, as long as they are more than one batch
