@@ -12,6 +12,7 @@ import io.steelyard.delivery.DeliveryVerticle;
 import io.steelyard.gateway.GatewayVerticle;
 import io.steelyard.gateway.SecretBox;
 import io.steelyard.http.HttpVerticle;
+import io.steelyard.http.RateLimits;
 import io.steelyard.integrity.IntegrityMetrics;
 import io.steelyard.integrity.IntegrityVerticle;
 import io.steelyard.invoice.InvoiceVerticle;
@@ -108,6 +109,7 @@ final class Deployment {
     MerchantClock clock = new MerchantClock(Clock.systemUTC());
     Boundaries boundaries = new Boundaries(clock, config.billing().usageGraceMs());
     Schemas document = Schemas.external();
+    RateLimits limits = new RateLimits(config.limits(), wiring.metrics());
     IntegrityMetrics integrityMetrics = new IntegrityMetrics(wiring.metrics());
     RetentionMetrics retentionMetrics = new RetentionMetrics(wiring.metrics());
     SecretBox secrets = new SecretBox(config.security().encryptionKey());
@@ -206,6 +208,7 @@ final class Deployment {
                         bus,
                         wiring.metrics(),
                         document,
+                        limits,
                         port -> wiring.listening().accept(HTTP, port)))));
   }
 

@@ -25,6 +25,9 @@ public enum Address {
   /** Sent after a flush of events so that the aggregation wakes up; empty body. */
   public static final String EVENTS_STORED = "billing.usage.stored";
 
+  /** Broadcast after events were counted so that what waits to be stored goes on; empty body. */
+  public static final String EVENTS_COUNTED = "billing.usage.counted";
+
   /** Sent after work for gateways was written down so that the delivery wakes up; empty body. */
   public static final String DELIVERIES_WAITING = "billing.delivery.waiting";
 

@@ -114,6 +114,10 @@ public record Config(
       @Range(min = 0, max = 65535) int port,
       List<String> members) {}
 
+  /**
+   * @param requestsPerSecondPerMerchant 0 for no limit
+   * @param eventsPerSecondPerMerchant 0 for no limit
+   */
   public record Limits(
       @Range(min = 1024, max = 1 << 30) int bodyBytes,
       @Range(min = 1, max = 1_000_000) int eventsPerBatch,
@@ -125,8 +129,11 @@ public record Config(
       @Range(min = 256, max = 1 << 24) int eventDataBytes,
       @Range(min = 1, max = 1_000_000) int connectionsPerInstance,
       @Range(min = 1, max = 1_000_000) int httpInFlightPerInstance,
+      @Range(min = 1, max = 100) int httpInFlightPercentPerMerchant,
       @Range(min = 1, max = 1_000_000) int verticleInFlightPerInstance,
-      @Range(min = 2048, max = 1L << 40) long bodyBytesInFlight) {}
+      @Range(min = 2048, max = 1L << 40) long bodyBytesInFlight,
+      @Range(min = 0, max = 10_000_000) int requestsPerSecondPerMerchant,
+      @Range(min = 0, max = 10_000_000) int eventsPerSecondPerMerchant) {}
 
   /**
    * @param requestMs from a request's arrival to its answer, whatever it has to wait for
@@ -151,6 +158,7 @@ public record Config(
   /**
    * One request alone may exceed what goes by bytes, by its own body.
    *
+   * @param backlogEventsMax stored and not yet counted, above which storing waits for counting
    * @param bufferedPercentPerMerchant of the buffer that one merchant's waiting requests may fill
    */
   public record Ingest(
@@ -159,7 +167,8 @@ public record Config(
       @Range(min = 1, max = 64) int flushesInFlight,
       @Range(min = 1, max = 10_000_000) int bufferedEventsMax,
       @Range(min = 1, max = 1L << 40) long bufferedBytesMax,
-      @Range(min = 1, max = 100) int bufferedPercentPerMerchant) {}
+      @Range(min = 1, max = 100) int bufferedPercentPerMerchant,
+      @Range(min = 1, max = 1_000_000_000) int backlogEventsMax) {}
 
   /**
    * @param claimEventsMax folded in one transaction, as long as they are more than one batch

@@ -59,6 +59,7 @@ public final class Problems {
         body(requestId, refusal.status(), refusal.code(), refusal.getMessage(), List.of());
     if (refusal.isClosing()) {
       response.putHeader("connection", "close");
+      Closing.announce(request.connection());
     }
     send(response, refusal.status(), body)
         .onComplete(
