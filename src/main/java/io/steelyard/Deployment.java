@@ -12,6 +12,7 @@ import io.steelyard.delivery.DeliveryVerticle;
 import io.steelyard.gateway.GatewayVerticle;
 import io.steelyard.gateway.SecretBox;
 import io.steelyard.http.HttpVerticle;
+import io.steelyard.http.RateLimits;
 import io.steelyard.integrity.IntegrityMetrics;
 import io.steelyard.integrity.IntegrityVerticle;
 import io.steelyard.invoice.InvoiceVerticle;
@@ -23,6 +24,8 @@ import io.steelyard.subscription.Boundaries;
 import io.steelyard.subscription.SubscriptionVerticle;
 import io.steelyard.usage.AggregationVerticle;
 import io.steelyard.usage.ExplainVerticle;
+import io.steelyard.usage.RetentionMetrics;
+import io.steelyard.usage.RetentionVerticle;
 import io.steelyard.usage.UsageVerticle;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
@@ -106,7 +109,9 @@ final class Deployment {
     MerchantClock clock = new MerchantClock(Clock.systemUTC());
     Boundaries boundaries = new Boundaries(clock, config.billing().usageGraceMs());
     Schemas document = Schemas.external();
+    RateLimits limits = new RateLimits(config.limits(), wiring.metrics());
     IntegrityMetrics integrityMetrics = new IntegrityMetrics(wiring.metrics());
+    RetentionMetrics retentionMetrics = new RetentionMetrics(wiring.metrics());
     SecretBox secrets = new SecretBox(config.security().encryptionKey());
     return new Deployment(
         List.of(
@@ -169,6 +174,12 @@ final class Deployment {
                 "explain",
                 count.explain().instances(),
                 () -> new ExplainVerticle(settings, pools, clock, config.explain())),
+            Entry.eventLoop(
+                "retention",
+                count.retention().instances(),
+                () ->
+                    new RetentionVerticle(
+                        settings, pools, clock, config.events(), retentionMetrics)),
             Entry.worker(
                 "integrity",
                 count.integrity().instances(),
@@ -197,6 +208,7 @@ final class Deployment {
                         bus,
                         wiring.metrics(),
                         document,
+                        limits,
                         port -> wiring.listening().accept(HTTP, port)))));
   }
 

@@ -21,6 +21,7 @@ import io.steelyard.invoice.InvoiceMessages;
 import io.steelyard.merchant.MerchantMessages;
 import io.steelyard.subscription.SubscriptionMessages;
 import io.steelyard.usage.ExplainMessages;
+import io.steelyard.usage.RetentionMessages;
 import io.steelyard.usage.UsageMessages;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -67,6 +68,7 @@ public final class Service {
           IntegrityMessages.class,
           InvoiceMessages.class,
           MerchantMessages.class,
+          RetentionMessages.class,
           SubscriptionMessages.class,
           UsageMessages.class);
 

@@ -40,9 +40,14 @@ final class Acknowledged {
     if (measured.duplicates() > 0) {
       throw new IllegalStateException(measured.duplicates() + " new events were called duplicates");
     }
-    events += measured.accepted();
-    sum += measured.accepted() / eventsEach * EventRequests.sum(eventsEach);
+    add(measured.accepted(), measured.accepted() / eventsEach * EventRequests.sum(eventsEach));
     unknown += measured.brokenRequests() * eventsEach;
+    return this;
+  }
+
+  Acknowledged add(long events, long sum) {
+    this.events += events;
+    this.sum += sum;
     return this;
   }
 

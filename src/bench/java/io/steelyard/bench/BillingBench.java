@@ -48,15 +48,25 @@ final class BillingBench {
     }
   }
 
-  static void run(Bench.Options options) throws Exception {
+  static void run(Bench.Options options, Figures figures) throws Exception {
     List<Run> runs = new ArrayList<>();
+    double bare = 0;
     for (int i = 0; i < options.subscriptions().size(); i++) {
       boolean last = i == options.subscriptions().size() - 1;
-      run(options, options.subscriptions().get(i), runs, last);
+      bare = run(options, options.subscriptions().get(i), runs, last);
     }
+    Run run = runs.getLast();
+    figures.atLeast(
+        "invoices of a billing run",
+        run.subscriptions() / run.seconds(),
+        TARGET,
+        "a second",
+        "a second",
+        bare);
   }
 
-  private static void run(Bench.Options options, int subscriptions, List<Run> runs, boolean last)
+  /** The rate of the bare rows after the last run, else 0. */
+  private static double run(Bench.Options options, int subscriptions, List<Run> runs, boolean last)
       throws Exception {
     Map<String, String> settings = Map.of("timeouts.clockMs", "3600000");
     try (ServiceProcess service = ServiceProcess.start(options, settings);
@@ -80,9 +90,12 @@ final class BillingBench {
       }
       check(database, uuid, subscriptions);
       System.out.printf("%d subscriptions: %.1f s%n", subscriptions, runs.getLast().seconds());
-      if (last) {
-        report(options, database, runs, bare(service, Math.min(subscriptions, BARE_MAX)));
+      if (!last) {
+        return 0;
       }
+      double bare = bare(service, Math.min(subscriptions, BARE_MAX));
+      report(options, database, runs, bare);
+      return bare;
     }
   }
 

@@ -47,8 +47,14 @@ final class Catalogs {
               """)
           + "defaultPlan: bench\n";
 
-  private static final String TWO_BILLABLES =
+  /**
+   * Each event counts for two billables. Of the plan {@code units} a request also draws one unit,
+   * and no customer runs out of them.
+   */
+  static final String METERED =
       """
+      customPricingUnits:
+        - {key: credits, displayName: Credits, displayNameSingular: Credit, shortName: cr}
       billables:
         - slug: requests
           name: Requests
@@ -61,44 +67,29 @@ final class Catalogs {
             conditions: [[{key: eventName, rule: matches, value: request}]]
             calculation: sum
             overProperty: data.count
+      plans:
+        - externalId: bench
+          name: Bench
+          netTerms: net30
+          basePrices: {monthly: 20}
+          prices:
+            - {name: Requests, billable: requests, priceType: unit,
+               rules: {quantity: 1, price: 0.0001}}
+            - {name: Tokens, billable: tokens, priceType: unit,
+               rules: {quantity: 1, price: 0.0001}}
+        - externalId: units
+          name: Units
+          netTerms: net30
+          basePrices: {monthly: 20}
+          prices:
+            - {name: Requests, billable: requests, priceType: unit,
+               rules: {quantity: 1, price: 1},
+               usesCustomPricingUnit: true, customPricingUnit: credits}
+            - {name: Tokens, billable: tokens, priceType: unit,
+               rules: {quantity: 1, price: 0.0001}}
+          allocations: [{customPricingUnit: credits, amount: 1000000000,
+                         billingCadence: monthly}]
       """;
-
-  /** Each event counts for two billables. */
-  static final String METERED =
-      TWO_BILLABLES
-          + """
-          plans:
-            - externalId: bench
-              name: Bench
-              netTerms: net30
-              basePrices: {monthly: 20}
-              prices:
-                - {name: Requests, billable: requests, priceType: unit,
-                   rules: {quantity: 1, price: 0.0001}}
-                - {name: Tokens, billable: tokens, priceType: unit,
-                   rules: {quantity: 1, price: 0.0001}}
-          """;
-
-  /** As {@link #METERED}; a request also draws one unit, and no customer runs out of them. */
-  static final String UNITS =
-      "customPricingUnits:\n"
-          + "  - {key: credits, displayName: Credits, displayNameSingular: Credit, shortName: cr}\n"
-          + TWO_BILLABLES
-          + """
-          plans:
-            - externalId: bench
-              name: Bench
-              netTerms: net30
-              basePrices: {monthly: 20}
-              prices:
-                - {name: Requests, billable: requests, priceType: unit,
-                   rules: {quantity: 1, price: 1},
-                   usesCustomPricingUnit: true, customPricingUnit: credits}
-                - {name: Tokens, billable: tokens, priceType: unit,
-                   rules: {quantity: 1, price: 0.0001}}
-              allocations: [{customPricingUnit: credits, amount: 1000000000,
-                             billingCadence: monthly}]
-          """;
 
   private Catalogs() {}
 }

@@ -18,7 +18,7 @@ final class CustomersBench {
 
   private CustomersBench() {}
 
-  static void run(Bench.Options options) throws Exception {
+  static void run(Bench.Options options, Figures figures) throws Exception {
     try (ServiceProcess service = ServiceProcess.start(options, Map.of());
         Connection database = service.database()) {
       JsonNode merchant = service.merchant("live");
@@ -77,6 +77,7 @@ final class CustomersBench {
           .add("memory", "service %.0f MiB at its peak", service.peakBytes() / 1048576.0)
           .add("checked", "%d customers, each with one of each row, numbers without gaps", created)
           .print();
+      figures.atLeast("customers", measured.perSecond(), TARGET, "requests/s", "customers/s", bare);
     }
   }
 

@@ -7,6 +7,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -26,6 +30,7 @@ final class Load implements Callable<Measured> {
   private long startedAt;
   private long until;
   private long sent;
+  private long waiting;
   private int cursor;
   private int underWay;
 
@@ -74,7 +79,7 @@ final class Load implements Callable<Measured> {
   private Load(Settings settings, Selector selector) {
     this.settings = settings;
     this.selector = selector;
-    this.measured = new Measured(settings.time().toNanos() / 1e9);
+    this.measured = new Measured();
   }
 
   static Load of(Settings settings) throws IOException {
@@ -83,6 +88,22 @@ final class Load implements Callable<Measured> {
 
   static Measured run(Settings settings) throws IOException {
     return of(settings).call();
+  }
+
+  /** All at once, each in a thread of its own. */
+  static List<Measured> together(Settings... all)
+      throws IOException, InterruptedException, ExecutionException {
+    List<Load> loads = new ArrayList<>();
+    for (Settings settings : all) {
+      loads.add(of(settings));
+    }
+    try (ExecutorService threads = Executors.newFixedThreadPool(loads.size())) {
+      List<Measured> measured = new ArrayList<>();
+      for (Future<Measured> each : threads.invokeAll(loads)) {
+        measured.add(each.get());
+      }
+      return measured;
+    }
   }
 
   @Override
@@ -115,8 +136,9 @@ final class Load implements Callable<Measured> {
       selector.select(this::ready, waitMs());
       now = System.nanoTime();
     }
-    if (settings.perSecond() > 0) {
-      measured.unsent(Math.min(due(until), settings.most()) - sent);
+    measured.ended((Math.min(now, until) - startedAt) / 1e9);
+    for (long number = sent; number < sent + waiting; number++) {
+      measured.unsent((until - dueAt(number)) / 1000);
     }
   }
 
@@ -129,6 +151,10 @@ final class Load implements Callable<Measured> {
     return (long) ((now - startedAt) / 1e9 * settings.perSecond());
   }
 
+  private long dueAt(long number) {
+    return startedAt + (long) (number / settings.perSecond() * 1e9);
+  }
+
   private long waitMs() {
     return settings.perSecond() > 0 ? 1 : IDLE_MS;
   }
@@ -138,11 +164,12 @@ final class Load implements Callable<Measured> {
     long most = Math.min(open ? due(now) : Long.MAX_VALUE, settings.most());
     for (LoadConnection free = nextFree(most); free != null; free = nextFree(most)) {
       // of a fixed rate the time at which it was due, so that waiting for a connection counts
-      long at = open ? startedAt + (long) (sent / settings.perSecond() * 1e9) : System.nanoTime();
+      long at = open ? dueAt(sent) : System.nanoTime();
       sent++;
       underWay++;
       free.send(at);
     }
+    waiting = open ? most - sent : 0;
   }
 
   private LoadConnection nextFree(long most) {

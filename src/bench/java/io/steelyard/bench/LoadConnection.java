@@ -8,10 +8,14 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** One connection of a load: several requests under way, answered in their order. */
 final class LoadConnection {
-  private static final int ANSWER_BYTES_MAX = 1 << 17;
+  private static final int ANSWER_BYTES_MAX = 1 << 20;
+  private static final int ANSWER_BYTES = 1 << 11;
+  private static final int STATUS_AT = "HTTP/1.1 ".length();
+  private static final int EMPTY_LINE = 2;
   private static final byte[] CONTENT_LENGTH = ascii("content-length:");
   private static final byte[] RETRY_AFTER = ascii("retry-after:");
   private static final byte[] ACCEPTED = ascii("\"accepted\":");
@@ -30,13 +34,16 @@ final class LoadConnection {
   private final Requests requests;
   private final Listener listener;
   private final long[] sentAt;
-  private final byte[] bytes = new byte[ANSWER_BYTES_MAX];
-  private final ByteBuffer in = ByteBuffer.wrap(bytes);
   private SocketChannel channel;
   private SelectionKey key;
+  private byte[] bytes = new byte[ANSWER_BYTES];
+  private ByteBuffer in = ByteBuffer.wrap(bytes);
   private ByteBuffer out;
   private int first;
   private int underWay;
+  private int status;
+  private int length;
+  private boolean hasRetryAfter;
 
   /**
    * @param depth the most requests under way at once
@@ -122,8 +129,16 @@ final class LoadConnection {
     in.flip().position(from);
     in.compact();
     if (!in.hasRemaining()) {
+      grow();
+    }
+  }
+
+  private void grow() {
+    if (bytes.length == ANSWER_BYTES_MAX) {
       throw new IllegalStateException("an answer of more than " + ANSWER_BYTES_MAX + " bytes");
     }
+    bytes = Arrays.copyOf(bytes, 2 * bytes.length);
+    in = ByteBuffer.wrap(bytes).position(bytes.length / 2);
   }
 
   private void reopen() throws IOException {
@@ -136,45 +151,47 @@ final class LoadConnection {
   /** Reads one answer; the place after it, or {@code from} while it is not all there. */
   private int answer(int from) {
     int limit = in.position();
-    int line = lineEnd(from, limit);
-    if (line < 0) {
-      return from;
-    }
-    int status = number(from + "HTTP/1.1 ".length(), limit);
-    int length = 0;
-    boolean retryAfter = false;
-    int at = line;
-    while (true) {
-      int end = lineEnd(at, limit);
-      if (end < 0) {
-        return from;
-      }
-      if (end - at == 2) {
-        at = end;
-        break;
-      }
-      if (startsWith(CONTENT_LENGTH, at)) {
-        length = number(at + CONTENT_LENGTH.length, limit);
-      } else if (startsWith(RETRY_AFTER, at)) {
-        retryAfter = number(at + RETRY_AFTER.length, limit) > 0;
-      }
-      at = end;
-    }
-    if (at + length > limit) {
+    int body = head(from, limit);
+    if (body < 0 || body + length > limit) {
       return from;
     }
     long sent = sentAt[first];
     first = (first + 1) % sentAt.length;
     underWay--;
+    int end = body + length;
+    boolean events = status == 202;
     listener.answered(
         this,
         sent,
         new Measured.Answer(
             status,
-            retryAfter,
-            status == 202 ? member(ACCEPTED, at, at + length) : 0,
-            status == 202 ? member(DUPLICATES, at, at + length) : 0));
-    return at + length;
+            hasRetryAfter,
+            events ? member(ACCEPTED, body, end) : 0,
+            events ? member(DUPLICATES, body, end) : 0));
+    return end;
+  }
+
+  /** Reads status and headers; where the body begins, or -1 while they are not all there. */
+  private int head(int from, int limit) {
+    int at = lineEnd(from, limit);
+    if (at < 0) {
+      return -1;
+    }
+    status = number(from + STATUS_AT, limit);
+    length = 0;
+    hasRetryAfter = false;
+    for (int end = lineEnd(at, limit); end >= 0; end = lineEnd(at, limit)) {
+      if (end - at == EMPTY_LINE) {
+        return end;
+      }
+      if (startsWith(CONTENT_LENGTH, at)) {
+        length = number(at + CONTENT_LENGTH.length, limit);
+      } else if (startsWith(RETRY_AFTER, at)) {
+        hasRetryAfter = number(at + RETRY_AFTER.length, limit) > 0;
+      }
+      at = end;
+    }
+    return -1;
   }
 
   private int lineEnd(int from, int limit) {
@@ -187,7 +204,7 @@ final class LoadConnection {
   }
 
   private boolean startsWith(byte[] lowerCase, int at) {
-    for (int i = 0; i < lowerCase.length; i++) {
+    for (int i = 0; i < lowerCase.length && at + i < bytes.length; i++) {
       byte b = bytes[at + i];
       if ((b >= 'A' && b <= 'Z' ? b + 32 : b) != lowerCase[i]) {
         return false;

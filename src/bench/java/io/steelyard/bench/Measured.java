@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import org.HdrHistogram.Histogram;
 
 /** What a load was answered. */
@@ -15,7 +16,7 @@ final class Measured {
 
   private final Histogram micros = new Histogram(LONGEST_MICROS, DIGITS);
   private final long[] statuses = new long[STATUSES];
-  private final double seconds;
+  private double seconds;
   private long answersInTime;
   private long acceptedInTime;
   private long accepted;
@@ -23,10 +24,6 @@ final class Measured {
   private long withoutRetryAfter;
   private long broken;
   private long unsent;
-
-  Measured(double seconds) {
-    this.seconds = seconds;
-  }
 
   /** One answer, read from its bytes. */
   record Answer(int status, boolean hasRetryAfter, long accepted, long duplicates) {
@@ -57,14 +54,29 @@ final class Measured {
     broken += requests;
   }
 
-  /** So many requests were due and found no connection that was free. */
-  void unsent(long requests) {
-    unsent = requests;
+  /** Sending took so long. */
+  void ended(double seconds) {
+    this.seconds = seconds;
+  }
+
+  /**
+   * A request found no connection that was free.
+   *
+   * @param micros how long it had been due in the end; counts among the latencies, so that waiting
+   *     does not become invisible where it is longest
+   */
+  void unsent(long micros) {
+    this.micros.recordValue(Math.min(micros, LONGEST_MICROS));
+    unsent++;
   }
 
   /** Of requests that succeeded. */
   double perSecond() {
     return answersInTime / seconds;
+  }
+
+  double seconds() {
+    return seconds;
   }
 
   double acceptedPerSecond() {
@@ -80,24 +92,17 @@ final class Measured {
     return duplicates;
   }
 
+  /** Requests that succeeded. */
   long answers() {
-    return micros.getTotalCount();
+    return micros.getTotalCount() - unsent;
   }
 
   long withoutRetryAfter() {
     return withoutRetryAfter;
   }
 
-  long count(int status) {
-    return statuses[status];
-  }
-
   long brokenRequests() {
     return broken;
-  }
-
-  long unsentRequests() {
-    return unsent;
   }
 
   double percentileMs(double share) {
@@ -108,6 +113,11 @@ final class Measured {
     return "p50 %.1f ms, p99 %.1f ms, p99.9 %.1f ms, max %.0f ms"
         .formatted(
             percentileMs(0.5), percentileMs(0.99), percentileMs(0.999), micros.getMaxValue() / 1e3);
+  }
+
+  /** Requests answered with 429 or 503. */
+  long refused() {
+    return statuses[429] + statuses[503];
   }
 
   /** Each status with its number, and what was not answered. */
@@ -129,12 +139,18 @@ final class Measured {
     return String.join(", ", texts);
   }
 
+  /** Nothing failed; some requests may have been refused for the load they were part of. */
+  Measured requireNoFaults() {
+    long good = answers() + refused();
+    if (good != LongStream.of(statuses).sum()) {
+      throw new IllegalStateException("faults: " + outcomes());
+    }
+    return this;
+  }
+
   /** Every request was answered with {@code status}, or the benchmark measured something else. */
   Measured requireOnly(int status) {
-    long all = broken;
-    for (long number : statuses) {
-      all += number;
-    }
+    long all = broken + LongStream.of(statuses).sum();
     if (all == 0 || statuses[status] != all) {
       throw new IllegalStateException("not all were answered with " + status + ": " + outcomes());
     }

@@ -13,9 +13,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /** A merchant whose customers are subscribed to a plan and send events, made by the API. */
-record Metered(UUID merchant, String apiKey, List<Customer> customers, String unitId) {
+record Metered(UUID merchant, String apiKey, JsonNode catalog, List<Customer> customers) {
   private static final int BULK = 1000;
   private static final AtomicLong SEED = new AtomicLong(1);
+  private static final AtomicLong NUMBER = new AtomicLong();
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /**
@@ -23,58 +24,89 @@ record Metered(UUID merchant, String apiKey, List<Customer> customers, String un
    */
   record Customer(String id, String externalId) {}
 
-  /** What is sold for money: two billables match each event, one counts and one sums. */
-  static Metered inCurrency(ServiceProcess service, int customers)
-      throws IOException, InterruptedException {
-    return make(service, Catalogs.METERED, customers);
-  }
-
-  /** What is sold for units, of which each customer has more than it can use. */
-  static Metered inUnits(ServiceProcess service, int customers)
-      throws IOException, InterruptedException {
-    return make(service, Catalogs.UNITS, customers);
-  }
-
-  private static Metered make(ServiceProcess service, String yaml, int customers)
+  /** The customers pay for events in currency alone. */
+  static Metered start(ServiceProcess service, int customers)
       throws IOException, InterruptedException {
     JsonNode merchant = service.merchant("live");
     String id = merchant.get("id").asText();
-    String apiKey = merchant.get("apiKey").get("key").asText();
-    JsonNode catalog = service.applyCatalog(id, yaml);
-    String plan = catalog.get("plans").get(0).get("id").asText();
-    List<Customer> all = new ArrayList<>();
-    for (int done = 0; done < customers; done += BULK) {
-      all.addAll(subscribe(service, apiKey, plan, done, Math.min(customers, done + BULK)));
-    }
     return new Metered(
-        Id.parse(IdKind.MERCHANT, id).orElseThrow().uuid(),
-        apiKey,
-        List.copyOf(all),
-        catalog.at("/customPricingUnits/0/id").asText());
+            Id.parse(IdKind.MERCHANT, id).orElseThrow().uuid(),
+            merchant.get("apiKey").get("key").asText(),
+            service.applyCatalog(id, Catalogs.METERED),
+            List.of())
+        .with(service, "bench", customers);
   }
 
-  private static List<Customer> subscribe(
-      ServiceProcess service, String apiKey, String plan, int from, int to)
+  /** The same merchant with new customers whose events also draw units. */
+  Metered withUnits(ServiceProcess service, int customers)
+      throws IOException, InterruptedException {
+    return with(service, "units", customers);
+  }
+
+  private Metered with(ServiceProcess service, String plan, int customers)
+      throws IOException, InterruptedException {
+    List<Customer> all = new ArrayList<>();
+    while (all.size() < customers) {
+      all.addAll(subscribe(service, plan, Math.min(BULK, customers - all.size())));
+    }
+    return new Metered(merchant, apiKey, catalog, List.copyOf(all));
+  }
+
+  private List<Customer> subscribe(ServiceProcess service, String plan, int count)
       throws IOException, InterruptedException {
     ArrayNode wanted = JSON.createArrayNode();
-    for (int i = from; i < to; i++) {
-      wanted.addObject().put("externalId", "customer-" + i).put("name", "Customer " + i);
+    for (int i = 0; i < count; i++) {
+      wanted.addObject().put("externalId", "customer-" + NUMBER.getAndIncrement()).put("name", "C");
     }
-    List<Customer> customers = new ArrayList<>();
+    List<Customer> made = new ArrayList<>();
     ArrayNode subscriptions = JSON.createArrayNode();
-    for (JsonNode made :
+    for (JsonNode each :
         service.post(apiKey, "/external/customers/upsert/bulk", wanted.toString())) {
-      Customer customer = new Customer(made.get("id").asText(), made.get("externalId").asText());
-      customers.add(customer);
-      subscriptions.addObject().put("customerId", customer.id()).put("planId", plan);
+      Customer customer = new Customer(each.get("id").asText(), each.get("externalId").asText());
+      made.add(customer);
+      subscriptions.addObject().put("customerId", customer.id()).put("planId", planId(plan));
     }
     service.post(apiKey, "/external/subscriptions/bulk", subscriptions.toString());
-    return customers;
+    return made;
+  }
+
+  private String planId(String externalId) {
+    for (JsonNode plan : catalog.get("plans")) {
+      if (plan.get("externalId").asText().equals(externalId)) {
+        return plan.get("id").asText();
+      }
+    }
+    throw new IllegalArgumentException("there is no plan " + externalId);
   }
 
   /** Of one connection: events of all customers. */
   Supplier<Requests> events(int each, EventRequests.Keys keys) {
     List<String> ids = customers.stream().map(Customer::id).toList();
     return () -> new EventRequests(apiKey, ids, each, keys, SEED.getAndIncrement());
+  }
+
+  /** Each customer in turn. */
+  Supplier<Requests> customerReads() {
+    Requests reads =
+        Requests.gets(apiKey, new AtomicLong(), n -> "/external/customers/" + at(n).id());
+    return () -> reads;
+  }
+
+  /** The balance of each customer in turn. */
+  Supplier<Requests> usageReads() {
+    Requests reads = Requests.gets(apiKey, new AtomicLong(), n -> usagePath(at(n)));
+    return () -> reads;
+  }
+
+  String usagePath(Customer customer) {
+    return "/external/customers/external-id/"
+        + customer.externalId()
+        + "/customPricingUnits/"
+        + catalog.at("/customPricingUnits/0/id").asText()
+        + "/usage";
+  }
+
+  private Customer at(long number) {
+    return customers.get((int) (number % customers.size()));
   }
 }

@@ -120,18 +120,38 @@ final class ServiceProcess implements AutoCloseable {
             .method(method, BodyPublishers.ofString(body)));
   }
 
+  /** The service asks to try again later. */
+  static final class BusyException extends IllegalStateException {
+    private static final long serialVersionUID = 1;
+
+    private BusyException(String message) {
+      super(message);
+    }
+  }
+
   /** As a merchant's own program does. */
   JsonNode post(String apiKey, String path, String body) throws IOException, InterruptedException {
     return call(
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-            .header("x-api-key", apiKey)
+        external(apiKey, path)
             .header("content-type", "application/json")
             .POST(BodyPublishers.ofString(body)));
+  }
+
+  JsonNode get(String apiKey, String path) throws IOException, InterruptedException {
+    return call(external(apiKey, path));
+  }
+
+  private HttpRequest.Builder external(String apiKey, String path) {
+    return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+        .header("x-api-key", apiKey);
   }
 
   private JsonNode call(HttpRequest.Builder builder) throws IOException, InterruptedException {
     HttpRequest request = builder.timeout(CALL_LIMIT).build();
     HttpResponse<String> answer = client.send(request, BodyHandlers.ofString());
+    if (answer.statusCode() == 429 || answer.statusCode() == 503) {
+      throw new BusyException(request.uri() + ": " + answer.body());
+    }
     if (answer.statusCode() >= 300) {
       throw new IllegalStateException(
           request.uri() + ": " + answer.statusCode() + " " + answer.body());

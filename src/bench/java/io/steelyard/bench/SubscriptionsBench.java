@@ -22,7 +22,7 @@ final class SubscriptionsBench {
 
   private SubscriptionsBench() {}
 
-  static void run(Bench.Options options) throws Exception {
+  static void run(Bench.Options options, Figures figures) throws Exception {
     try (ServiceProcess service = ServiceProcess.start(options, Map.of());
         Connection database = service.database()) {
       JsonNode merchant = service.merchant("live");
@@ -80,6 +80,13 @@ final class SubscriptionsBench {
           .add("memory", "service %.0f MiB at its peak", service.peakBytes() / 1048576.0)
           .add("checked", "%d subscriptions, as many as were answered", created)
           .print();
+      figures.atLeast(
+          "subscriptions in bulk",
+          BULK * measured.perSecond(),
+          TARGET,
+          "a second",
+          "a second",
+          bare);
     }
   }
 

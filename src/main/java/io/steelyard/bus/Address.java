@@ -10,6 +10,7 @@ public enum Address {
   CREDIT("billing.credit"),
   USAGE("billing.usage"),
   EXPLAIN("billing.explain"),
+  RETENTION("billing.retention"),
   GATEWAY("billing.gateway"),
   BILLING("billing.clockwork"),
   INTEGRITY("billing.integrity"),
@@ -23,6 +24,9 @@ public enum Address {
 
   /** Sent after a flush of events so that the aggregation wakes up; empty body. */
   public static final String EVENTS_STORED = "billing.usage.stored";
+
+  /** Broadcast after events were counted so that what waits to be stored goes on; empty body. */
+  public static final String EVENTS_COUNTED = "billing.usage.counted";
 
   /** Sent after work for gateways was written down so that the delivery wakes up; empty body. */
   public static final String DELIVERIES_WAITING = "billing.delivery.waiting";

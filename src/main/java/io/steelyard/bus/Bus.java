@@ -1,15 +1,27 @@
 package io.steelyard.bus;
 
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
+import io.vertx.core.internal.ContextInternal;
 
-/** Asks the features' verticles. */
+/**
+ * Asks the features' verticles over the event bus. Within one process an instance on the caller's
+ * own thread is asked before others, and deadlines are watched together.
+ */
 public final class Bus {
+  /** How late the end of a call's time is noticed. */
+  private static final long LATE_MS = 50;
+
+  private static final DeliveryOptions LOCALLY = new DeliveryOptions().setLocalOnly(true);
+
   private final Vertx vertx;
   private final boolean localOnly;
+  private final Answering answering;
+  private final Waits waits;
 
   /**
    * @param localOnly whether only this process's verticles answer; a cluster whose nodes each run
@@ -18,6 +30,8 @@ public final class Bus {
   public Bus(Vertx vertx, boolean localOnly) {
     this.vertx = vertx;
     this.localOnly = localOnly;
+    this.answering = Answering.of(vertx);
+    this.waits = new Waits(vertx, LATE_MS);
   }
 
   /**
@@ -29,8 +43,25 @@ public final class Bus {
     if (call.expired()) {
       return FailureException.failed(timedOut());
     }
-    DeliveryOptions options =
-        new DeliveryOptions().setSendTimeout(call.remainingMs()).setLocalOnly(localOnly);
+    return localOnly ? askHere(request, call) : askAnywhere(request, call);
+  }
+
+  @SuppressWarnings("unchecked") // a request says itself what its answer is
+  private <R extends Reply> Future<R> askHere(Request<R> request, Call call) {
+    Answering.Instance verticle = answering.choose(request.address());
+    if (verticle == null) {
+      return FailureException.failed(notServing());
+    }
+    // its own context, so that the answer comes to where the question was asked
+    Promise<Reply> answer = ((ContextInternal) vertx.getOrCreateContext()).promise();
+    Asked asked = new Asked(new Envelope(call, request), waits, answer);
+    waits.add(asked);
+    vertx.eventBus().send(verticle.ownAddress(), asked, LOCALLY);
+    return (Future<R>) answer.future();
+  }
+
+  private <R extends Reply> Future<R> askAnywhere(Request<R> request, Call call) {
+    DeliveryOptions options = new DeliveryOptions().setSendTimeout(call.remainingMs());
     return vertx
         .eventBus()
         .<R>request(request.address().value(), new Envelope(call, request), options)
@@ -43,9 +74,7 @@ public final class Bus {
       return error;
     }
     if (reply.failureType() == ReplyFailure.NO_HANDLERS) {
-      return new Failure.Unavailable(
-              "not_serving", "This part of the service is not running here.", 1)
-          .asException();
+      return notServing().asException();
     }
     if (reply.failureType() == ReplyFailure.TIMEOUT) {
       return timedOut().asException();
@@ -53,7 +82,12 @@ public final class Bus {
     return error;
   }
 
-  private static Failure timedOut() {
+  static Failure notServing() {
+    return new Failure.Unavailable(
+        "not_serving", "This part of the service is not running here.", 1);
+  }
+
+  static Failure timedOut() {
     return new Failure.TimedOut(
         "No answer in time. Whether the request took effect is unknown: read before repeating it."
             + " Events and upserts of customers may be repeated safely.");

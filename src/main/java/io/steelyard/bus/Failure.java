@@ -36,6 +36,9 @@ public sealed interface Failure {
   /** Well-formed, but the current state forbids it. */
   record Conflict(String code, String detail) implements Failure {}
 
+  /** It was there and will never be again. */
+  record Gone(String code, String detail) implements Failure {}
+
   /** Well-formed but impossible; {@code faults} may point at the places. */
   record Rejected(String code, String detail, List<Fault> faults) implements Failure {
     public Rejected {

@@ -2,11 +2,14 @@ package io.steelyard.bus;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.vertx.core.Completable;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.internal.ContextInternal;
+import java.util.UUID;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,12 +37,15 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   private final Address address;
   private final Settings settings;
   private final Counter refused;
+  private final Here here;
   private MessageConsumer<Envelope> consumer;
+  private MessageConsumer<Asked> own;
   private int inFlight;
 
   protected ServiceVerticle(Address address, Settings settings) {
     this.address = address;
     this.settings = settings;
+    this.here = new Here();
     this.refused =
         Counter.builder("steelyard.bus.refused")
             .description("Requests refused because too many were in flight")
@@ -66,13 +72,19 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
         .compose(
             opened -> {
               consumer = vertx.eventBus().consumer(address.value(), this::receive);
-              return consumer.completion();
-            });
+              own = vertx.eventBus().localConsumer(here.ownAddress(), this::receiveHere);
+              return Future.all(consumer.completion(), own.completion());
+            })
+        .onSuccess(done -> Answering.of(vertx).add(address, here));
   }
 
   @Override
   public Future<?> stop() {
-    Future<Void> silent = consumer == null ? Future.succeededFuture() : consumer.unregister();
+    Answering.of(vertx).remove(address, here);
+    Future<?> silent =
+        own == null
+            ? Future.succeededFuture()
+            : Future.all(consumer.unregister(), own.unregister());
     return silent.compose(done -> idle()).compose(done -> close());
   }
 
@@ -90,29 +102,54 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
     }
   }
 
+  /** From another process. */
   private void receive(Message<Envelope> message) {
-    Call call = message.body().call();
+    receive(message.body(), (reply, failure) -> message.reply(failure == null ? reply : failure));
+  }
+
+  private void receiveHere(Message<Asked> message) {
+    receive(message.body().envelope(), message.body());
+  }
+
+  private void receive(Envelope envelope, Completable<Reply> answer) {
+    Call call = envelope.call();
     if (call.expired()) {
       return; // the caller has been told that its time is up
     }
     if (inFlight >= settings.inFlightMax()) {
       refused.increment();
-      message.reply(
+      answer.fail(
           new Failure.Overloaded("overloaded", "The service is at its capacity. Try again.", 1)
               .asException());
       return;
     }
     inFlight++;
-    answer(message.body(), call)
+    answer(envelope, call)
         .onComplete(
             outcome -> {
               inFlight--;
               if (outcome.succeeded()) {
-                message.reply(outcome.result());
+                answer.succeed(outcome.result());
               } else {
-                message.reply(asFailure(outcome.cause(), message.body()));
+                answer.fail(asFailure(outcome.cause(), envelope));
               }
             });
+  }
+
+  /** This verticle, to callers in this process. */
+  private final class Here implements Answering.Instance {
+    private final String ownAddress = address.value() + "." + UUID.randomUUID();
+
+    @Override
+    public boolean isAtHand() {
+      // the thread first: only its own may read the count
+      return ((ContextInternal) context).inThread() && inFlight < settings.inFlightMax();
+    }
+
+    @Override
+    public String ownAddress() {
+      return ownAddress;
+    }
   }
 
   @SuppressWarnings("unchecked") // only this feature's requests carry this address

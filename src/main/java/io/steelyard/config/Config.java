@@ -22,6 +22,7 @@ public record Config(
     Ingest ingest,
     Aggregation aggregation,
     Explain explain,
+    Events events,
     Billing billing,
     Integrity integrity,
     Gateway gateway,
@@ -100,6 +101,7 @@ public record Config(
       Instances usage,
       Instances aggregation,
       Instances explain,
+      Instances retention,
       Instances billing,
       Instances integrity,
       Instances gateway,
@@ -112,6 +114,10 @@ public record Config(
       @Range(min = 0, max = 65535) int port,
       List<String> members) {}
 
+  /**
+   * @param requestsPerSecondPerMerchant 0 for no limit
+   * @param eventsPerSecondPerMerchant 0 for no limit
+   */
   public record Limits(
       @Range(min = 1024, max = 1 << 30) int bodyBytes,
       @Range(min = 1, max = 1_000_000) int eventsPerBatch,
@@ -123,8 +129,11 @@ public record Config(
       @Range(min = 256, max = 1 << 24) int eventDataBytes,
       @Range(min = 1, max = 1_000_000) int connectionsPerInstance,
       @Range(min = 1, max = 1_000_000) int httpInFlightPerInstance,
+      @Range(min = 1, max = 100) int httpInFlightPercentPerMerchant,
       @Range(min = 1, max = 1_000_000) int verticleInFlightPerInstance,
-      @Range(min = 2048, max = 1L << 40) long bodyBytesInFlight) {}
+      @Range(min = 2048, max = 1L << 40) long bodyBytesInFlight,
+      @Range(min = 0, max = 10_000_000) int requestsPerSecondPerMerchant,
+      @Range(min = 0, max = 10_000_000) int eventsPerSecondPerMerchant) {}
 
   /**
    * @param requestMs from a request's arrival to its answer, whatever it has to wait for
@@ -149,6 +158,7 @@ public record Config(
   /**
    * One request alone may exceed what goes by bytes, by its own body.
    *
+   * @param backlogEventsMax stored and not yet counted, above which storing waits for counting
    * @param bufferedPercentPerMerchant of the buffer that one merchant's waiting requests may fill
    */
   public record Ingest(
@@ -157,7 +167,8 @@ public record Config(
       @Range(min = 1, max = 64) int flushesInFlight,
       @Range(min = 1, max = 10_000_000) int bufferedEventsMax,
       @Range(min = 1, max = 1L << 40) long bufferedBytesMax,
-      @Range(min = 1, max = 100) int bufferedPercentPerMerchant) {}
+      @Range(min = 1, max = 100) int bufferedPercentPerMerchant,
+      @Range(min = 1, max = 1_000_000_000) int backlogEventsMax) {}
 
   /**
    * @param claimEventsMax folded in one transaction, as long as they are more than one batch
@@ -177,6 +188,17 @@ public record Config(
   public record Explain(
       @Range(min = 1, max = 1000) int inFlightMax,
       @Range(min = 1, max = 100_000) int scanEventsMax) {}
+
+  /**
+   * @param timeoutMs how long it may take to tell the months that have events, or to drop one
+   * @param keepMonths full months before the present one whose events are kept; older ones are
+   *     dropped as soon as nothing needs them; 0 for all
+   * @param lookEveryMs how often is looked for months to drop
+   */
+  public record Events(
+      @Range(min = 1000, max = 3_600_000) int timeoutMs,
+      @Range(min = 0, max = 1200) int keepMonths,
+      @Range(min = 100, max = 31L * 86_400_000) long lookEveryMs) {}
 
   /**
    * @param pollMs how often is looked for subscriptions that are due
@@ -250,6 +272,7 @@ public record Config(
         ingest,
         aggregation,
         explain,
+        events,
         billing,
         integrity,
         gateway,

@@ -14,6 +14,10 @@ import io.steelyard.credit.CreditMessages.ListTransactions;
 import io.steelyard.credit.CreditMessages.TransactionPage;
 import io.steelyard.credit.CreditMessages.UnitUsageView;
 import io.steelyard.credit.CreditStore.NewBlock;
+import io.steelyard.credit.UnitUsageStore.Found;
+import io.steelyard.credit.UnitUsageStore.UnitUsage;
+import io.steelyard.credit.UnitUsageStore.Wanted;
+import io.steelyard.db.GroupedReads;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
@@ -43,10 +47,12 @@ public final class CreditVerticle extends StoreVerticle<CreditMessages<?>> {
   private final CreditStore store = new CreditStore();
   private final TransactionStore transactions = new TransactionStore();
   private final UnitUsageStore usages = new UnitUsageStore();
+  private final GroupedReads<Wanted, Found> reads;
 
   public CreditVerticle(Settings settings, Pools pools, MerchantClock clock) {
     super(Address.CREDIT, settings, pools);
     this.clock = clock;
+    this.reads = new GroupedReads<>(wanted -> usages.read(pool, wanted, clock.systemNow()));
   }
 
   @Override
@@ -79,30 +85,33 @@ public final class CreditVerticle extends StoreVerticle<CreditMessages<?>> {
   }
 
   private Future<UnitUsageView> getUnitUsage(GetUnitUsage get, Call call) {
-    UUID merchantId = call.merchantId();
-    return customerByExternalId(pool, merchantId, get.externalCustomerId())
-        .compose(
-            customer ->
-                unit(pool, merchantId, get.customPricingUnitId())
-                    .compose(
-                        unit ->
-                            clock
-                                .now(pool, call)
-                                .compose(
-                                    now ->
-                                        usages.unitUsage(
-                                            pool, merchantId, customer, unit.id(), now))
-                                .map(
-                                    usage ->
-                                        new UnitUsageView(
-                                            unit.id(),
-                                            unit.displayName(),
-                                            unit.displayNameSingular(),
-                                            unit.shortName(),
-                                            usage.allocated(),
-                                            usage.used(),
-                                            usage.remaining(),
-                                            usage.nextExpiring()))));
+    Wanted wanted =
+        new Wanted(
+            call.merchantId(),
+            get.externalCustomerId(),
+            Sql.uuid(IdKind.CUSTOM_PRICING_UNIT, get.customPricingUnitId()));
+    return reads.read(wanted, call).compose(CreditVerticle::view);
+  }
+
+  private static Future<UnitUsageView> view(Found found) {
+    if (!found.customer()) {
+      return FailureException.failed(Failure.notFound("customer"));
+    }
+    UnitTerms unit = found.unit();
+    if (unit == null) {
+      return FailureException.failed(Failure.notFound("custom_pricing_unit"));
+    }
+    UnitUsage usage = found.usage();
+    return Future.succeededFuture(
+        new UnitUsageView(
+            unit.id(),
+            unit.displayName(),
+            unit.displayNameSingular(),
+            unit.shortName(),
+            usage.allocated(),
+            usage.used(),
+            usage.remaining(),
+            usage.nextExpiring()));
   }
 
   private Future<Allocated> allocate(SqlConnection tx, Allocate allocate, Call call) {

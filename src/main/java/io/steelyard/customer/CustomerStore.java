@@ -260,7 +260,7 @@ final class CustomerStore {
         .mapEmpty();
   }
 
-  private static CustomerView view(Row row, UUID merchantId) {
+  static CustomerView view(Row row, UUID merchantId) {
     return new CustomerView(
         Sql.id(row, "id", IdKind.CUSTOMER),
         new Id(IdKind.MERCHANT, merchantId),

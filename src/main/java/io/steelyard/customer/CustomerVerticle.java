@@ -19,8 +19,12 @@ import io.steelyard.customer.CustomerMessages.LinkCardGateway;
 import io.steelyard.customer.CustomerMessages.ListCustomers;
 import io.steelyard.customer.CustomerMessages.PrivatePlanGranted;
 import io.steelyard.customer.CustomerMessages.UpsertCustomers;
+import io.steelyard.customer.CustomerReadStore.Wanted;
+import io.steelyard.db.GroupedReads;
 import io.steelyard.db.Pools;
+import io.steelyard.db.Sql;
 import io.steelyard.db.StoreVerticle;
+import io.steelyard.domain.IdKind;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.Boundaries;
 import io.vertx.core.Future;
@@ -37,9 +41,12 @@ import java.util.function.Supplier;
 public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
   private final MerchantClock clock;
   private final CustomerStore store = new CustomerStore();
+  private final CustomerReadStore readStore = new CustomerReadStore();
   private final CatalogStore catalog = new CatalogStore();
   private final CustomerCreation creation;
   private final CreationBuffer buffer;
+  private final GroupedReads<Wanted, Optional<CustomerView>> reads =
+      new GroupedReads<>(wanted -> readStore.findGroup(pool, wanted));
 
   private CustomerVerticle(
       Settings settings,
@@ -66,13 +73,17 @@ public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
     return switch (message) {
       case CreateCustomer create -> buffer.add(context, this::createAll, call, create.input());
       case UpsertCustomers upsert -> upsert(upsert, call);
-      case GetCustomer get -> found(store.find(pool, call.merchantId(), get.id()));
+      case GetCustomer get -> found(reads.read(wanted(get, call), call));
       case GetCustomerByExternalId get ->
           found(store.findByExternalId(pool, call.merchantId(), get.externalId()));
       case ListCustomers list -> list(list, call);
       case GrantPrivatePlan grant -> grant(grant, call);
       case LinkCardGateway link -> link(link, call);
     };
+  }
+
+  private static Wanted wanted(GetCustomer get, Call call) {
+    return new Wanted(call.merchantId(), Sql.uuid(IdKind.CUSTOMER, get.id()));
   }
 
   private Future<List<Optional<CreatedCustomer>>> createAll(Call call, List<CustomerInput> inputs) {

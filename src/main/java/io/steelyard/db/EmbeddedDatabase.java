@@ -177,7 +177,8 @@ public final class EmbeddedDatabase {
             + config.ingestPoolSize()
             + config.aggregationPoolSize()
             + config.billingPoolSize()
-            + Pools.INTEGRITY_SIZE;
+            + Pools.INTEGRITY_SIZE
+            + Pools.RETENTION_SIZE;
     settings.put("max_connections", Integer.toString(pools + CONNECTIONS_BESIDE_POOLS));
     settings.putAll(CAPACITY);
     // Errors reach the service, which logs the unexpected ones; here they would only fill the disk.

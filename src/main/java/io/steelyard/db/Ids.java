@@ -20,6 +20,11 @@ public final class Ids {
     return UuidCreator.getTimeOrderedEpoch();
   }
 
+  /** For what is no secret and made in great number: without a lock and strong randomness. */
+  public static UUID nextGuessableUuid() {
+    return UuidCreator.getTimeOrderedEpochFast();
+  }
+
   /** The same UUID for the same cause, so that a replayed operation collides with itself. */
   public static UUID operation(String cause) {
     return UuidCreator.getNameBasedSha1(OPERATIONS, cause.getBytes(StandardCharsets.UTF_8));

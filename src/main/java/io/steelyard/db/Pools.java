@@ -18,6 +18,9 @@ public final class Pools {
   /** One for the check that runs by itself, one for those that were asked for. */
   static final int INTEGRITY_SIZE = 2;
 
+  /** One for a drop, one for who looks meanwhile. */
+  public static final int RETENTION_SIZE = 2;
+
   private static final String INTEGRITY = "integrity";
 
   private static final int IDLE_S = 300;
@@ -100,6 +103,11 @@ public final class Pools {
   /** For integrity checks, whose statements may take as long as a check may. */
   public Pool integrity(Vertx vertx, int statementTimeoutMs) {
     return pool(vertx, INTEGRITY, INTEGRITY_SIZE, statementTimeoutMs);
+  }
+
+  /** For dropping events, whose statements look at the periods of all merchants. */
+  public Pool retention(Vertx vertx, int statementTimeoutMs) {
+    return pool(vertx, "retention", RETENTION_SIZE, background(statementTimeoutMs));
   }
 
   /** For the clockwork, whose statements may take longer, and which waits for the fold. */

@@ -114,6 +114,7 @@ final class Attempt {
               ? new Outcome.Lost()
               : new Outcome.Refused(missing.detail(), false);
       case Failure.Invalid invalid -> new Outcome.Refused(invalid.detail(), false);
+      case Failure.Gone gone -> new Outcome.Refused(gone.detail(), false);
       case Failure.Conflict conflict -> new Outcome.Unanswered(conflict.detail());
       case Failure.Overloaded overloaded -> new Outcome.Unanswered(overloaded.detail());
       case Failure.Unavailable unavailable -> new Outcome.Unanswered(unavailable.detail());

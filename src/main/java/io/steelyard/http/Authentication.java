@@ -1,5 +1,7 @@
 package io.steelyard.http;
 
+import io.netty.util.Attribute;
+import io.netty.util.AttributeKey;
 import io.steelyard.bus.Address;
 import io.steelyard.bus.Bus;
 import io.steelyard.bus.Call;
@@ -12,8 +14,13 @@ import io.steelyard.web.Gate;
 import io.steelyard.web.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.impl.VertxConnection;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,11 +28,16 @@ import java.util.Map;
 
 /**
  * Admits who carries a secret key. A key that was known is trusted for {@code keys.cacheMs} without
- * asking again, and forgotten at once when its revocation is broadcast.
+ * asking again, and forgotten at once when its revocation is broadcast. Whose merchant has sent too
+ * many requests is refused here, before anything of the body is read.
  */
 final class Authentication implements Gate {
+  private static final CharSequence API_KEY = HttpHeaders.createOptimized("x-api-key");
+  private static final AttributeKey<Last> LAST = AttributeKey.valueOf("steelyard.last-key");
+
   private final Bus bus;
   private final Config config;
+  private final RateLimits limits;
   private final Map<ByteBuffer, Known> cache;
 
   /** Lookups under way; no more than requests in flight, which are bounded. */
@@ -33,7 +45,19 @@ final class Authentication implements Gate {
 
   private record Known(Authenticated key, long readAtNanos) {}
 
-  Authentication(Vertx vertx, Bus bus, Config config) {
+  /**
+   * The key that a connection's last request carried, so that the next one's need not be hashed
+   * where it is the same. Only a key that came over this very connection is compared with, all of
+   * it in the same time wherever it differs: nobody learns from it of a key that he has not sent.
+   */
+  private record Last(byte[] sent, ByteBuffer hash) {
+    boolean is(byte[] key) {
+      return MessageDigest.isEqual(sent, key);
+    }
+  }
+
+  Authentication(Vertx vertx, Bus bus, Config config, RateLimits limits) {
+    this.limits = limits;
     this.bus = bus;
     this.config = config;
     int entriesMax = config.keys().cacheEntries();
@@ -55,28 +79,48 @@ final class Authentication implements Gate {
 
   @Override
   public Future<Call> admit(HttpServerRequest request, String requestId) {
-    List<String> keys = request.headers().getAll("x-api-key");
-    if (keys.size() != 1 || !ApiKeys.hasForm(keys.get(0))) {
+    List<String> keys = request.headers().getAll(API_KEY);
+    if (keys.size() != 1) {
       return unauthenticated();
     }
-    byte[] hash = ApiKeys.hash(keys.get(0));
-    ByteBuffer cacheKey = ByteBuffer.wrap(hash);
-    Known known = cache.get(cacheKey);
-    if (known != null && isFresh(known)) {
-      return admit(known.key(), requestId);
+    ByteBuffer hash = hash(keys.get(0), request.connection());
+    if (hash == null) {
+      return unauthenticated();
     }
-    return lookUp(hash, cacheKey, requestId)
+    Known known = cache.get(hash);
+    if (known != null && isFresh(known)) {
+      return admit(known.key(), request, requestId);
+    }
+    return lookUp(hash, requestId)
         .compose(
-            answer -> answer.merchant() == null ? unauthenticated() : admit(answer, requestId));
+            answer ->
+                answer.merchant() == null ? unauthenticated() : admit(answer, request, requestId));
+  }
+
+  /** Null where the text cannot be a key. */
+  private static ByteBuffer hash(String key, HttpConnection connection) {
+    byte[] sent = key.getBytes(StandardCharsets.UTF_8);
+    Attribute<Last> last = ((VertxConnection) connection).channel().attr(LAST);
+    Last before = last.get();
+    if (before != null && before.is(sent)) {
+      return before.hash();
+    }
+    if (!ApiKeys.hasForm(key)) {
+      return null;
+    }
+    ByteBuffer hash = ByteBuffer.wrap(ApiKeys.hash(key));
+    last.set(new Last(sent, hash));
+    return hash;
   }
 
   /** One question at a time for one key, whose answer is for all who wait. */
-  private Future<Authenticated> lookUp(byte[] hash, ByteBuffer cacheKey, String requestId) {
+  private Future<Authenticated> lookUp(ByteBuffer cacheKey, String requestId) {
     Future<Authenticated> asked = pending.get(cacheKey);
     if (asked != null) {
       return asked;
     }
-    Future<Authenticated> asking = bus.ask(new Authenticate(hash), call(requestId, null));
+    Future<Authenticated> asking =
+        bus.ask(new Authenticate(cacheKey.array()), call(requestId, null));
     pending.put(cacheKey, asking);
     return asking.onComplete(
         outcome -> {
@@ -96,12 +140,12 @@ final class Authentication implements Gate {
     return System.nanoTime() - known.readAtNanos() < config.keys().cacheMs() * 1_000_000L;
   }
 
-  private Future<Call> admit(Authenticated key, String requestId) {
+  private Future<Call> admit(Authenticated key, HttpServerRequest request, String requestId) {
     if (key.type() != KeyType.SECRET) {
       return Refusal.closing(403, "wrong_key_type", "This API needs a key of type secret.")
           .failed();
     }
-    return Future.succeededFuture(call(requestId, key.merchant()));
+    return limits.request(request, call(requestId, key.merchant()));
   }
 
   private Call call(String requestId, Call.Merchant merchant) {

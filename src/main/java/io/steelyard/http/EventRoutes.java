@@ -6,19 +6,23 @@ import io.steelyard.config.Config;
 import io.steelyard.usage.Decoded;
 import io.steelyard.usage.EventDecoder;
 import io.steelyard.usage.UsageMessages.Ingest;
+import io.steelyard.usage.UsageMessages.Ingested;
 import io.steelyard.web.Answer;
 import io.steelyard.web.Endpoint;
 import io.steelyard.web.Exchange;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import java.util.List;
 
 /** {@code /external/event}, with and without a slash at its end. */
 final class EventRoutes {
   private final Bus bus;
+  private final RateLimits limits;
   private final EventDecoder decoder;
 
-  EventRoutes(Bus bus, Config config) {
+  EventRoutes(Bus bus, Config config, RateLimits limits) {
     this.bus = bus;
+    this.limits = limits;
     this.decoder = new EventDecoder(config.limits());
   }
 
@@ -32,8 +36,23 @@ final class EventRoutes {
     exchange.query().check();
     return switch (decoder.decode(exchange.body())) {
       case Decoded.Faults faults -> FailureException.failed(faults.failure());
-      case Decoded.Events events ->
-          bus.ask(new Ingest(events.events()), exchange.call()).map(Answer::accepted);
+      case Decoded.Events events -> {
+        limits.events(exchange.request(), exchange.call(), events.events().count());
+        yield bus.ask(new Ingest(events.events()), exchange.call()).map(EventRoutes::accepted);
+      }
     };
+  }
+
+  /** By hand, as it is the answer of the busiest endpoint. */
+  private static Answer accepted(Ingested counted) {
+    return new Answer(
+        202,
+        "application/json",
+        Buffer.buffer(
+            "{\"accepted\":"
+                + counted.accepted()
+                + ",\"duplicates\":"
+                + counted.duplicates()
+                + "}"));
   }
 }

@@ -22,15 +22,23 @@ public final class HttpVerticle extends VerticleBase {
   private final Bus bus;
   private final MeterRegistry metrics;
   private final Schemas document;
+  private final RateLimits limits;
   private final IntConsumer bound;
   private WebServer server;
 
   /**
    * @param document the external API's
+   * @param limits of all instances
    * @param bound is told the port once it is bound
    */
   public HttpVerticle(
-      Config config, Bus bus, MeterRegistry metrics, Schemas document, IntConsumer bound) {
+      Config config,
+      Bus bus,
+      MeterRegistry metrics,
+      Schemas document,
+      RateLimits limits,
+      IntConsumer bound) {
+    this.limits = limits;
     this.document = document;
     this.config = config;
     this.bus = bus;
@@ -43,11 +51,12 @@ public final class HttpVerticle extends VerticleBase {
     Router router = Router.router(vertx);
     DocsRoutes.mount(router, document);
     new SandboxRoutes(bus, config).mount(router);
-    new Api(vertx, config, new Authentication(vertx, bus, config), metrics)
-        .mount(router, endpoints());
+    Api api =
+        new Api(
+            vertx, config, new Authentication(vertx, bus, config, limits), metrics, endpoints());
     Api.finish(router);
     server = new WebServer(vertx, config, config.http().host(), config.http().port());
-    return server.listen(router).onSuccess(bound::accept);
+    return server.listen(api, router).onSuccess(bound::accept);
   }
 
   @Override
@@ -63,7 +72,7 @@ public final class HttpVerticle extends VerticleBase {
             new CheckoutRoutes(bus, schemas).endpoints(),
             new SubscriptionRoutes(bus, schemas, config).endpoints(),
             new InvoiceRoutes(bus).endpoints(),
-            new EventRoutes(bus, config).endpoints())
+            new EventRoutes(bus, config, limits).endpoints())
         .flatMap(List::stream)
         .toList();
   }

@@ -32,8 +32,12 @@ public final class IntegrityVerticle extends ServiceVerticle<IntegrityMessages<?
   private static final Logger LOG = LoggerFactory.getLogger(IntegrityVerticle.class);
   private static final int MERCHANTS_MAX = 100;
   private static final long ANSWER_MARGIN_MS = 2000;
+  // Locked before the snapshot is taken, or events could be dropped that it knows nothing of.
   private static final String SNAPSHOT =
-      "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+      """
+      SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+      LOCK TABLE ONLY event_chunk IN ACCESS SHARE MODE
+      """;
 
   private final Pools pools;
   private final MerchantClock clock;

@@ -7,8 +7,9 @@
  * row of a merchant that is not there: only a round over all merchants looks for them.
  *
  * <p>Invariants: nothing is ever written here; what cannot be judged is left out rather than
- * reported: events that wait for the fold, and periods with an invoice that is not final or that
- * are to be billed again.
+ * reported: events that wait for the fold, periods with an invoice that is not final or that are to
+ * be billed again, and the counters of periods some of whose events were dropped, which are still
+ * compared with the bills.
  *
  * <p>Reads every table through stores of its own, so that a fault in another feature's store cannot
  * hide itself; what events count for is asked of {@code usage}, what they cost of {@code domain}.

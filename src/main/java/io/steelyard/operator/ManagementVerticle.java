@@ -56,11 +56,11 @@ public final class ManagementVerticle extends VerticleBase {
     new HealthRoutes(vertx, pool, serving, metrics).mount(router);
     Schemas document = Schemas.operator();
     DocsRoutes.mount(router, document);
-    new Api(vertx, config, new OperatorGate(config), metrics)
-        .mount(router, endpoints(document.validator()));
+    Api api =
+        new Api(vertx, config, new OperatorGate(config), metrics, endpoints(document.validator()));
     Api.finish(router);
     server = new WebServer(vertx, config, config.management().host(), config.management().port());
-    return server.listen(router).onSuccess(bound::accept);
+    return server.listen(api, router).onSuccess(bound::accept);
   }
 
   @Override
@@ -77,7 +77,8 @@ public final class ManagementVerticle extends VerticleBase {
             new CustomerGrantRoutes(bus, schemas, scope).endpoints(),
             new InvoiceListRoutes(bus, scope).endpoints(),
             new InvoiceChangeRoutes(bus, schemas, scope, config.timeouts()).endpoints(),
-            new IntegrityRoutes(bus, scope, config.integrity()).endpoints())
+            new IntegrityRoutes(bus, scope, config.integrity()).endpoints(),
+            new EventMonthRoutes(bus, config.events()).endpoints())
         .flatMap(List::stream)
         .toList();
   }

@@ -58,6 +58,7 @@ public final class PeriodStore {
       """;
 
   // Events ahead of the cut may have been counted before it; then all that remain are counted anew.
+  // Not where some may have been dropped: what they had come to would be lost with them.
   private static final String CUT =
       """
       WITH cut AS (
@@ -67,7 +68,13 @@ public final class PeriodStore {
                   WHERE e.merchant_id = $1 AND e.customer_id = p.customer_id
                     AND e.chunk_first_at > $4::timestamptz - interval '1 day'
                     AND e.chunk_first_at < p.ready_until AND e.chunk_last_at >= $4
-                    AND e.generated_at >= $4 AND e.generated_at < p.ready_until) AS recount
+                    AND e.generated_at >= $4 AND e.generated_at < p.ready_until)
+               AND NOT EXISTS (
+                 SELECT FROM event_month_dropped d
+                  WHERE d.dropped_at >= p.opened_at
+                    AND d.month::timestamp AT TIME ZONE 'UTC' < p.ready_until
+                    AND (d.month + interval '1 month') AT TIME ZONE 'UTC' > p.period_start
+                 ) AS recount
           FROM subscription_period p
          WHERE p.merchant_id = $1 AND p.subscription_id = $2 AND p.period_index = $3
       )

@@ -1,6 +1,7 @@
 package io.steelyard.usage;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.vertx.core.Vertx;
@@ -15,7 +16,7 @@ final class AggregationMetrics {
   private final Counter periods;
   private final Counter failed;
   private final Timer roundTime;
-  private final SharedGauge backlogEvents;
+  private final FoldBacklog backlogEvents;
   private final SharedGauge backlogAgeMs;
 
   AggregationMetrics(MeterRegistry registry, Vertx vertx) {
@@ -28,9 +29,11 @@ final class AggregationMetrics {
         Timer.builder("steelyard.aggregation.round.time")
             .description("Time of one claim, from its start to its commit")
             .register(registry);
-    backlogEvents =
-        SharedGauge.of(
-            vertx, registry, "steelyard.aggregation.backlog.events", "Events not yet folded");
+    backlogEvents = FoldBacklog.of(vertx);
+    Gauge.builder("steelyard.aggregation.backlog.events", backlogEvents, FoldBacklog::events)
+        .description("Events not yet folded")
+        .strongReference(true)
+        .register(registry);
     backlogAgeMs =
         SharedGauge.of(
             vertx,
@@ -72,7 +75,7 @@ final class AggregationMetrics {
   }
 
   void backlog(UsageStore.Backlog backlog, Instant now) {
-    backlogEvents.set(backlog.events());
+    backlogEvents.measured(backlog.events());
     backlogAgeMs.set(
         backlog.oldest() == null ? 0 : Duration.between(backlog.oldest(), now).toMillis());
   }

@@ -14,6 +14,7 @@ import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
+import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.Pool;
 import java.util.List;
@@ -32,6 +33,7 @@ public final class AggregationVerticle extends VerticleBase {
   private static final long BACKOFF_FIRST_MS = 100;
   private static final long BACKOFF_MAX_MS = 5000;
   private static final long NO_TIMER = -1;
+  private static final DeliveryOptions LOCALLY = new DeliveryOptions().setLocalOnly(true);
   // A claim that takes so many statement timeouts is taken for lost: an answer that the database's
   // client never gave must not end the fold for good. Should it live on, its locks protect it.
   private static final long STATEMENTS_MAX = 10;
@@ -80,7 +82,7 @@ public final class AggregationVerticle extends VerticleBase {
     jobs =
         List.of(
             new PeriodBackfill(config, eventBytesMax, store, folding, metrics, clock::systemNow),
-            new BatchFold(config, store, folding, metrics, clock::systemNow));
+            new BatchFold(config, store, folding, metrics, clock::systemNow, this::counted));
     vertx.eventBus().localConsumer(Address.EVENTS_STORED, message -> wake());
     run();
     return vertx
@@ -101,6 +103,11 @@ public final class AggregationVerticle extends VerticleBase {
       stopped.complete();
     }
     return stopped.future().compose(idle -> pool.close());
+  }
+
+  private void counted(int events) {
+    FoldBacklog.of(vertx).counted(events);
+    vertx.eventBus().publish(Address.EVENTS_COUNTED, null, LOCALLY);
   }
 
   private void wake() {

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
 /** Folds the batches that ingestion stored: each is deleted in the transaction that counts it. */
@@ -28,22 +29,28 @@ final class BatchFold implements AggregationJob {
   private final Folding folding;
   private final AggregationMetrics metrics;
   private final Supplier<Instant> systemNow;
+  private final IntConsumer counted;
   private final ClaimPace<Batch.Ref> pace = new ClaimPace<>(FIRST_ROWS, ROWS_MAX);
 
   private record Folded(int events, Demand demand, Map<String, Integer> unratable) {}
 
+  /**
+   * @param counted is told how many events each claim counted, once that is committed
+   */
   BatchFold(
       Config.Aggregation config,
       UsageStore store,
       Folding folding,
       AggregationMetrics metrics,
-      Supplier<Instant> systemNow) {
+      Supplier<Instant> systemNow,
+      IntConsumer counted) {
     this.config = config;
     this.store = store;
     this.chunks = new ChunkStore(systemNow);
     this.folding = folding;
     this.metrics = metrics;
     this.systemNow = systemNow;
+    this.counted = counted;
   }
 
   @Override
@@ -62,6 +69,7 @@ final class BatchFold implements AggregationJob {
               }
               pace.succeeded(folded.demand());
               metrics.folded(folded.events(), folded.unratable());
+              counted.accept(folded.events());
               return true;
             });
   }

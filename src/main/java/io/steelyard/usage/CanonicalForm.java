@@ -155,17 +155,10 @@ final class CanonicalForm {
 
   /** A string outside of arrays, whose elements are counted. */
   void string(String text) {
-    int at = startString(text.length());
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (c >= 0x80) {
-        size = at + 1 + LENGTH_BYTES;
-        append(text.getBytes(StandardCharsets.UTF_8));
-        break;
-      }
-      bytes[size++] = (byte) c;
-    }
-    putInt(at + 1, size - at - 1 - LENGTH_BYTES);
+    byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+    int at = startString(utf8.length);
+    append(utf8);
+    putInt(at + 1, utf8.length);
   }
 
   private int startString(int length) {

@@ -1,5 +1,7 @@
 package io.steelyard.usage;
 
+import java.util.Arrays;
+import java.util.Objects;
 import java.util.UUID;
 
 /**
@@ -14,6 +16,32 @@ import java.util.UUID;
  */
 public record EncodedEvents(long[] keys, int[] payloadHashes, int[] ends, byte[] content) {
   private static final int BYTES_BESIDES_CONTENT = 64;
+
+  public EncodedEvents {
+    Objects.requireNonNull(keys);
+    Objects.requireNonNull(payloadHashes);
+    Objects.requireNonNull(ends);
+    Objects.requireNonNull(content);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof EncodedEvents events
+        && Arrays.equals(keys, events.keys)
+        && Arrays.equals(payloadHashes, events.payloadHashes)
+        && Arrays.equals(ends, events.ends)
+        && Arrays.equals(content, events.content);
+  }
+
+  @Override
+  public int hashCode() {
+    return Arrays.hashCode(keys);
+  }
+
+  @Override
+  public String toString() {
+    return count() + " events";
+  }
 
   public int count() {
     return payloadHashes.length;

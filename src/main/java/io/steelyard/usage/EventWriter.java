@@ -100,20 +100,23 @@ final class EventWriter {
       return;
     }
     put(member);
-    reserve(text.length() + 2);
-    int start = size;
-    content[size++] = '"';
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (c < ' ' || c >= 0x80 || c == '"' || c == '\\') {
-        size = start + 1;
-        put(JsonStringEncoder.getInstance().quoteAsUTF8(text));
-        break;
-      }
-      content[size++] = (byte) c;
+    byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+    if (mustBeEscaped(utf8)) {
+      utf8 = JsonStringEncoder.getInstance().quoteAsUTF8(text);
     }
-    reserve(1);
+    reserve(utf8.length + 2);
     content[size++] = '"';
+    put(utf8);
+    content[size++] = '"';
+  }
+
+  private static boolean mustBeEscaped(byte[] utf8) {
+    for (byte b : utf8) {
+      if (b >= 0 && b < ' ' || b == '"' || b == '\\') {
+        return true;
+      }
+    }
+    return false;
   }
 
   private void putAscii(String text) {

@@ -28,6 +28,7 @@ import java.util.UUID;
 public final class ExplainVerticle extends StoreVerticle<ExplainMessages<?>> {
   private final ExplainStore store = new ExplainStore();
   private final CatalogStore catalog = new CatalogStore();
+  private final RetentionStore retention = new RetentionStore();
   private final UsageStore periods;
   private final Config.Explain config;
 
@@ -115,6 +116,22 @@ public final class ExplainVerticle extends StoreVerticle<ExplainMessages<?>> {
             meter.rules().eventNames(),
             list.paging().ascending(),
             config.scanEventsMax());
-    return new LineScan(store, pool, scan, meter, list.paging(), call).run();
+    // Looked at again behind the scan, in the middle of which a month may have gone.
+    return notDropped(meter.period())
+        .compose(there -> new LineScan(store, pool, scan, meter, list.paging(), call).run())
+        .compose(page -> notDropped(meter.period()).map(page));
+  }
+
+  private Future<Void> notDropped(UsagePeriod period) {
+    return retention
+        .dropped(pool)
+        .compose(
+            dropped ->
+                dropped.hide(period)
+                    ? FailureException.failed(
+                        new Failure.Gone(
+                            "events_dropped",
+                            "Events of the line's period were dropped; its quantity stands."))
+                    : Future.succeededFuture());
   }
 }

@@ -32,8 +32,11 @@ final class IngestBuffer {
 
     Future<Long> countConflicts(List<Entry> duplicates);
 
-    /** Called after a flush that stored something. */
-    void stored();
+    /** Called after a flush that stored so many events, more than none. */
+    void stored(int events);
+
+    /** Whether counting is so far behind that storing should wait for it. */
+    boolean holdsBack();
   }
 
   private final Config.Ingest config;
@@ -95,8 +98,14 @@ final class IngestBuffer {
   /** Completes when nothing is waiting and no flush is under way; nothing may be added after. */
   Future<Void> drain() {
     closing = true;
+    flushWaiting();
     completeWhenIdle();
     return idle.future();
+  }
+
+  /** Takes up what was held back, as far as it may go on. */
+  void goOn() {
+    flushWaiting();
   }
 
   private void flushWaiting() {
@@ -113,6 +122,9 @@ final class IngestBuffer {
   }
 
   private boolean mayFlush() {
+    if (surroundings.holdsBack() && !closing) {
+      return false;
+    }
     return flushes == 0
         || (flushes < config.flushesInFlight()
             && (waiting.events() >= config.flushEventsMax() / 2
@@ -147,8 +159,9 @@ final class IngestBuffer {
       metrics.answered(outcomes.get(i));
       request.answer().complete(outcomes.get(i));
     }
-    if (known.size() < flush.entries().size()) {
-      surroundings.stored();
+    int stored = flush.entries().size() - known.size();
+    if (stored > 0) {
+      surroundings.stored(stored);
     }
   }
 

@@ -33,7 +33,8 @@ import java.util.stream.Collectors;
  * Counts one merchant's stored events anew, as if none had been counted, and tells where the
  * counters say otherwise. All within one snapshot; what a page of customers needs is held at once:
  * their periods, a page of events, and the different values of what counts these. Periods of a plan
- * that the merchant does not have cannot be counted, and are left out.
+ * that the merchant does not have cannot be counted, nor those whose events were dropped in part;
+ * they are left out.
  */
 public final class Recount {
   private static final int CUSTOMERS_MAX = 100;
@@ -76,6 +77,7 @@ public final class Recount {
   private final RecountStore store = new RecountStore();
   private final CounterStore counters = new CounterStore();
   private final CatalogStore catalog = new CatalogStore();
+  private final RetentionStore retention = new RetentionStore();
   private final Map<UUID, PlanTerms> plans = new HashMap<>();
 
   /**
@@ -113,6 +115,7 @@ public final class Recount {
     return usage
         .readyPeriods(
             snapshot, customers, List.of(merchantId), Instant.EPOCH, BillingPeriod.END_OF_TIME)
+        .compose(periods -> countable(snapshot, periods))
         .compose(periods -> meters(snapshot, periods))
         .compose(
             meters -> {
@@ -125,6 +128,12 @@ public final class Recount {
                           new Page(
                               null, meters.size(), differences(meters, tallies.totals, stored)));
             });
+  }
+
+  private Future<List<UsagePeriod>> countable(SqlConnection snapshot, List<UsagePeriod> periods) {
+    return retention
+        .dropped(snapshot)
+        .map(dropped -> periods.stream().filter(period -> !dropped.hide(period)).toList());
   }
 
   private Future<List<Meter>> meters(SqlConnection snapshot, List<UsagePeriod> periods) {

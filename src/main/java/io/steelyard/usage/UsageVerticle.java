@@ -20,6 +20,9 @@ import java.util.concurrent.TimeUnit;
 public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
   private static final DeliveryOptions LOCALLY = new DeliveryOptions().setLocalOnly(true);
 
+  // Where counting stands still, nobody tells when to go on.
+  private static final long LOOK_AGAIN_MS = 100;
+
   private final Settings settings;
   private final Pools pools;
   private final MerchantClock clock;
@@ -28,6 +31,7 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
   private Pool pool;
   private IngestBuffer buffer;
   private MerchantNumbers numbers;
+  private FoldBacklog backlog;
 
   public UsageVerticle(Settings settings, Pools pools, MerchantClock clock, Config.Ingest config) {
     super(Address.USAGE, settings);
@@ -42,6 +46,9 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
     MeterRegistry metrics = settings.metrics();
     pool = pools.ingest(vertx);
     Database database = new Database();
+    backlog = FoldBacklog.of(vertx);
+    vertx.eventBus().localConsumer(Address.EVENTS_COUNTED, message -> buffer.goOn());
+    vertx.setPeriodic(LOOK_AGAIN_MS, timer -> buffer.goOn());
     numbers = new MerchantNumbers(database::merchantNumber);
     buffer =
         new IngestBuffer(
@@ -107,7 +114,13 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
     }
 
     @Override
-    public void stored() {
+    public boolean holdsBack() {
+      return backlog.holdsBack(config.backlogEventsMax());
+    }
+
+    @Override
+    public void stored(int events) {
+      backlog.stored(events);
       vertx.eventBus().send(Address.EVENTS_STORED, null, LOCALLY);
     }
   }

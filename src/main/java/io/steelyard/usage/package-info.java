@@ -28,6 +28,15 @@
  * events behind a line can be told for ever: all that count in its period and were folded, without
  * those that were late for its invoice. To <b>explain</b> a line is to list them.
  *
+ * <p>A <b>month</b> of events, of all merchants, can be <b>dropped</b> once nothing <b>needs</b>
+ * it: no merchant's time is in it or before it, no period with an end that began before its end is
+ * open, and of those that overlap it none waits for an invoice, a correction or a count. Counters
+ * stay, and so do the keys: a dropped event stays a duplicate for ever. Late events of a dropped
+ * month are counted and kept as any others, until it is dropped again. What the events of a period
+ * were is not told once some may be gone; a period without end holds no month up, and is not
+ * counted anew over a dropped one: cut short, it keeps what it has counted, also behind the cut. A
+ * period that is opened over a dropped month counts what is left.
+ *
  * <p>Not owned here: when periods open and close, what usage costs in money, who allocates and
  * expires blocks, and what an event's matching means, which is {@code domain.EventRules}.
  */

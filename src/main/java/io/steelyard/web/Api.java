@@ -5,26 +5,24 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
+import io.steelyard.bus.FailureException;
 import io.steelyard.config.Config;
+import io.steelyard.domain.Id;
 import io.steelyard.json.StrictJson;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +37,7 @@ public final class Api {
   private static final int GONE = 0;
 
   private final Config config;
+  private final List<ApiPath> paths;
   private final Gate gate;
   private final MeterRegistry metrics;
   private final BodyReader bodies;
@@ -46,43 +45,61 @@ public final class Api {
   private final StrictJson json;
   private final Patience patience;
   private final Counter refused;
+  private final Map<Id, Integer> inFlightByMerchant = new HashMap<>();
+  private final int inFlightMaxPerMerchant;
   private int inFlight;
 
-  public Api(Vertx vertx, Config config, Gate gate, MeterRegistry metrics) {
+  public Api(
+      Vertx vertx, Config config, Gate gate, MeterRegistry metrics, List<Endpoint> endpoints) {
     this.config = config;
+    this.paths = ApiPath.of(endpoints);
     this.gate = gate;
     this.metrics = metrics;
     this.bodies = new BodyReader(vertx, config.limits().bodyBytes(), config.timeouts().bodyMs());
     this.bodyBytes = new BodyBytes(config.limits().bodyBytesInFlight(), metrics);
     this.json = new StrictJson(config.limits());
     this.patience = new Patience(config.timeouts().idleMs());
+    Config.Limits limits = config.limits();
+    this.inFlightMaxPerMerchant =
+        Math.ceilDiv(
+            limits.httpInFlightPerInstance() * limits.httpInFlightPercentPerMerchant(), 100);
     this.refused =
         Counter.builder("steelyard.http.refused")
             .description("Requests refused because too many were in flight")
             .register(metrics);
   }
 
-  /** Mounts the endpoints: each path answers 405 with Allow for the methods it does not have. */
-  public void mount(Router router, List<Endpoint> endpoints) {
-    Map<String, List<Endpoint>> byPath =
-        endpoints.stream()
-            .collect(
-                Collectors.groupingBy(Endpoint::path, LinkedHashMap::new, Collectors.toList()));
-    byPath.forEach(
-        (path, methods) -> {
-          Pattern pattern = methods.get(0).pattern();
-          for (Endpoint endpoint : methods) {
-            Served served = new Served(endpoint, pattern, endpoint.parameters(), new HashMap<>());
-            router
-                .routeWithRegex(endpoint.method(), pattern.pattern())
-                .useNormalizedPath(false)
-                .handler(routing -> serve(served, routing));
-          }
-          router
-              .routeWithRegex(pattern.pattern())
-              .useNormalizedPath(false)
-              .handler(routing -> refuseMethod(routing, methods));
-        });
+  /**
+   * Takes a request of one of the API's paths: the first that matches, in the order given. A path
+   * answers 405 with Allow for the methods it does not have.
+   *
+   * @return whether it was one
+   */
+  boolean handle(HttpServerRequest request, String requestId) {
+    String raw = request.path();
+    if (raw == null) {
+      return false;
+    }
+    for (ApiPath path : paths) {
+      String[] values = path.template().match(raw);
+      if (values != null) {
+        ApiPath.Served served = path.served(request.method());
+        if (served == null) {
+          Problems.respond(request, requestId, path.methodRefusal(request.method()));
+        } else {
+          serve(
+              new Arrival(
+                  served,
+                  path.template().parameters(),
+                  values,
+                  request,
+                  requestId,
+                  System.nanoTime()));
+        }
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Ends every router: what nothing matched is 404, what broke is 500. */
@@ -109,23 +126,21 @@ public final class Api {
         Refusal.of(404, "route_not_found", "There is nothing at this path."));
   }
 
-  /** An endpoint as mounted, with a timer for each status it has answered. */
-  private record Served(
-      Endpoint endpoint, Pattern pattern, List<String> parameters, Map<Integer, Timer> timers) {}
-
-  private static void refuseMethod(RoutingContext routing, List<Endpoint> methods) {
-    TreeSet<String> allowed = new TreeSet<>();
-    methods.forEach(endpoint -> allowed.add(endpoint.method().name()));
-    Problems.respond(
-        routing.request(),
-        requestId(routing.request()),
-        Refusal.of(405, "method_not_allowed", "This path has no " + methodName(routing) + ".")
-            .with("allow", String.join(", ", allowed)));
-  }
-
-  private static String methodName(RoutingContext routing) {
-    HttpMethod method = routing.request().method();
-    return HttpMethod.values().contains(method) ? method.name() : "such method";
+  /**
+   * A request that has found its endpoint.
+   *
+   * @param values of the path's parameters, raw
+   */
+  private record Arrival(
+      ApiPath.Served served,
+      List<String> parameters,
+      String[] values,
+      HttpServerRequest request,
+      String requestId,
+      long startedAtNanos) {
+    Endpoint endpoint() {
+      return served.endpoint();
+    }
   }
 
   /** The id that the answer to this request carries. */
@@ -133,63 +148,97 @@ public final class Api {
     return request.response().headers().get("x-request-id");
   }
 
-  private void serve(Served served, RoutingContext routing) {
-    HttpServerRequest request = routing.request();
-    String requestId = requestId(request);
-    long startedAt = System.nanoTime();
+  private void serve(Arrival arrival) {
+    HttpServerRequest request = arrival.request();
     if (inFlight >= config.limits().httpInFlightPerInstance()) {
       refused.increment();
       Failure full =
           new Failure.Overloaded("overloaded", "The service is at its capacity. Try again.", 1);
-      Problems.respond(request, requestId, full.asException());
+      Problems.respond(request, arrival.requestId(), full.asException());
       return;
     }
     inFlight++;
-    request.pause();
     BodyBytes.Share share = bodyBytes.share();
-    run(served, request, requestId, share)
+    run(arrival, share)
         .onComplete(
             outcome -> {
               inFlight--;
               share.end();
-              if (served.endpoint().timeoutMs() != null) {
+              if (arrival.endpoint().timeoutMs() != null) {
                 patience.end(request.connection());
               }
               boolean gone = request.response().closed();
-              if (outcome.succeeded()) {
-                send(request.response(), outcome.result());
-              } else {
-                Problems.respond(request, requestId, outcome.cause());
-                if (!(outcome.cause() instanceof Refusal refusal && refusal.isClosing())) {
-                  bodies.discard(request);
-                }
-              }
-              int status = gone ? GONE : request.response().getStatusCode();
-              observe(served, status, startedAt, requestId);
+              answer(request, arrival.requestId(), outcome);
+              observe(arrival, gone ? GONE : request.response().getStatusCode());
             });
   }
 
-  private Future<Answer> run(
-      Served served, HttpServerRequest request, String requestId, BodyBytes.Share share) {
+  private void answer(HttpServerRequest request, String requestId, AsyncResult<Answer> outcome) {
+    if (outcome.succeeded()) {
+      send(request.response(), outcome.result());
+      return;
+    }
+    boolean closing = outcome.cause() instanceof Refusal refusal && refusal.isClosing();
+    if (closing) {
+      request.pause(); // nothing of what it still sends is wanted
+    }
+    Problems.respond(request, requestId, outcome.cause());
+    if (!closing) {
+      bodies.discard(request);
+    }
+  }
+
+  private Future<Answer> run(Arrival arrival, BodyBytes.Share share) {
     try {
-      return gate.admit(request, requestId)
-          .compose(call -> read(served, request, call, share))
-          .compose(served.endpoint().operation()::handle);
+      Future<Call> admitted = gate.admit(arrival.request(), arrival.requestId());
+      if (!admitted.succeeded()) {
+        arrival.request().pause(); // what follows must not be lost while its key is looked up
+      }
+      return admitted.compose(call -> runShared(arrival, call, share));
     } catch (RuntimeException e) {
       return Future.failedFuture(e);
     }
   }
 
-  private Future<Exchange> read(
-      Served served, HttpServerRequest request, Call call, BodyBytes.Share share) {
-    Endpoint.Body wanted = served.endpoint().body();
+  /** No merchant takes all of the capacity, so that one that floods does not shut out others. */
+  private Future<Answer> runShared(Arrival arrival, Call call, BodyBytes.Share share) {
+    if (call.merchant() == null) {
+      return operate(arrival, call, share);
+    }
+    Id merchant = call.merchant().id();
+    int before = inFlightByMerchant.getOrDefault(merchant, 0);
+    if (before >= inFlightMaxPerMerchant) {
+      refused.increment();
+      return FailureException.failed(
+          new Failure.Overloaded(
+              "overloaded", "Too many requests of this merchant are under way. Try again.", 1));
+    }
+    inFlightByMerchant.put(merchant, before + 1);
+    return operate(arrival, call, share)
+        .onComplete(
+            done ->
+                inFlightByMerchant.computeIfPresent(
+                    merchant, (id, count) -> count == 1 ? null : count - 1));
+  }
+
+  private Future<Answer> operate(Arrival arrival, Call call, BodyBytes.Share share) {
+    try {
+      return read(arrival, call, share).compose(arrival.endpoint().operation()::handle);
+    } catch (RuntimeException e) {
+      return Future.failedFuture(e);
+    }
+  }
+
+  private Future<Exchange> read(Arrival arrival, Call call, BodyBytes.Share share) {
+    HttpServerRequest request = arrival.request();
+    Endpoint.Body wanted = arrival.endpoint().body();
     if (wanted == Endpoint.Body.NONE) {
       request.resume();
-      return Future.succeededFuture(exchange(served, request, call, null, null));
+      return Future.succeededFuture(exchange(arrival, call, null, null));
     }
     if (wanted == Endpoint.Body.OPTIONAL_JSON && hasNoBody(request)) {
       request.resume();
-      return Future.succeededFuture(exchange(served, request, call, null, Map.of()));
+      return Future.succeededFuture(exchange(arrival, call, null, Map.of()));
     }
     String problem = contentTypeProblem(request, wanted);
     if (problem != null) {
@@ -197,7 +246,7 @@ public final class Api {
     }
     return bodies
         .read(request, share)
-        .map(body -> exchange(served, request, call, body, isParsed(wanted) ? tree(body) : null));
+        .map(body -> exchange(arrival, call, body, isParsed(wanted) ? tree(body) : null));
   }
 
   private static boolean isParsed(Endpoint.Body wanted) {
@@ -211,19 +260,15 @@ public final class Api {
         && (length == null || length.equals("0"));
   }
 
-  private Exchange exchange(
-      Served served, HttpServerRequest request, Call call, Buffer body, Object tree) {
-    Matcher matcher = served.pattern().matcher(request.path());
-    if (!matcher.matches()) {
-      throw new IllegalStateException("the router and the endpoint disagree on " + request.path());
-    }
-    Integer ownTimeoutMs = served.endpoint().timeoutMs();
+  private Exchange exchange(Arrival arrival, Call call, Buffer body, Object tree) {
+    Integer ownTimeoutMs = arrival.endpoint().timeoutMs();
     if (ownTimeoutMs != null) {
-      patience.begin(request.connection(), ownTimeoutMs);
+      patience.begin(arrival.request().connection(), ownTimeoutMs);
     }
     int timeoutMs = ownTimeoutMs == null ? config.timeouts().requestMs() : ownTimeoutMs;
     Call timed = Call.within(call.requestId(), call.merchant(), timeoutMs);
-    return new Exchange(request, timed, matcher, served.parameters(), body, tree);
+    return new Exchange(
+        arrival.request(), timed, arrival.parameters(), arrival.values(), body, tree);
   }
 
   private Object tree(Buffer body) {
@@ -235,7 +280,10 @@ public final class Api {
   }
 
   private static String contentTypeProblem(HttpServerRequest request, Endpoint.Body wanted) {
-    String header = request.getHeader("content-type");
+    String header = request.getHeader(HttpHeaders.CONTENT_TYPE);
+    if ("application/json".equals(header)) {
+      return null;
+    }
     String type = header == null ? "" : header.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
     boolean isJson = type.equals("application/json") || type.endsWith("+json");
     boolean isYaml = type.equals("application/yaml") || type.endsWith("/x-yaml");
@@ -255,14 +303,15 @@ public final class Api {
     if (answer.body() == null) {
       response.end();
     } else {
-      response.putHeader("content-type", answer.contentType()).end(answer.body());
+      response.putHeader(HttpHeaders.CONTENT_TYPE, answer.contentType()).end(answer.body());
     }
   }
 
-  private void observe(Served served, int status, long startedAt, String requestId) {
-    long nanos = System.nanoTime() - startedAt;
-    Endpoint endpoint = served.endpoint();
-    served
+  private void observe(Arrival arrival, int status) {
+    long nanos = System.nanoTime() - arrival.startedAtNanos();
+    Endpoint endpoint = arrival.endpoint();
+    arrival
+        .served()
         .timers()
         .computeIfAbsent(
             status,
@@ -274,6 +323,8 @@ public final class Api {
                     .tag("status", each == GONE ? "gone" : Integer.toString(each))
                     .register(metrics))
         .record(nanos, TimeUnit.NANOSECONDS);
-    LOG.debug("{} {} {} {}", requestId, endpoint.method(), endpoint.path(), status);
+    if (LOG.isDebugEnabled()) {
+      LOG.debug("{} {} {} {}", arrival.requestId(), endpoint.method(), endpoint.path(), status);
+    }
   }
 }

@@ -1,11 +1,12 @@
 package io.steelyard.web;
 
+import io.steelyard.bus.Waits;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
@@ -15,16 +16,22 @@ import java.util.zip.Inflater;
  * for longer than the timeout, so that a dribbling client cannot hold a connection for ever.
  */
 final class BodyReader {
+  private static final CharSequence EXPECT = HttpHeaders.createOptimized("expect");
   private static final int INFLATE_CHUNK = 16 * 1024;
+
+  /** Into so many parts the time of a body is divided. */
+  private static final int LOOKS = 20;
 
   private final Vertx vertx;
   private final int bytesMax;
   private final long timeoutMs;
+  private final Waits waits;
 
   BodyReader(Vertx vertx, int bytesMax, long timeoutMs) {
     this.vertx = vertx;
     this.bytesMax = bytesMax;
     this.timeoutMs = timeoutMs;
+    this.waits = new Waits(vertx, Math.clamp(timeoutMs / LOOKS, 10, 1000));
   }
 
   /**
@@ -32,8 +39,10 @@ final class BodyReader {
    * share}, 503. Resumes the request.
    */
   Future<Buffer> read(HttpServerRequest request, BodyBytes.Share share) {
-    List<String> encodings = request.headers().getAll("content-encoding");
-    String encoding = encodings.isEmpty() ? null : String.join(", ", encodings);
+    String encoding = null;
+    if (request.headers().contains(HttpHeaders.CONTENT_ENCODING)) {
+      encoding = String.join(", ", request.headers().getAll(HttpHeaders.CONTENT_ENCODING));
+    }
     boolean gzip = "gzip".equalsIgnoreCase(encoding);
     if (encoding != null && !gzip && !"identity".equalsIgnoreCase(encoding)) {
       return Refusal.closing(
@@ -46,7 +55,7 @@ final class BodyReader {
     if (!share.fits(declaredLength(request))) {
       return share.refusal().failed();
     }
-    if ("100-continue".equalsIgnoreCase(request.getHeader("expect"))) {
+    if ("100-continue".equalsIgnoreCase(request.getHeader(EXPECT))) {
       request.response().writeContinue();
     }
     Future<Buffer> sent = collect(request, share);
@@ -75,44 +84,90 @@ final class BodyReader {
   }
 
   private static long declaredLength(HttpServerRequest request) {
-    String length = request.getHeader("content-length");
+    String length = request.getHeader(HttpHeaders.CONTENT_LENGTH);
     return length == null ? 0 : Long.parseLong(length); // the decoder let only digits pass
   }
 
   private Future<Buffer> collect(HttpServerRequest request, BodyBytes.Share share) {
-    Promise<Buffer> promise = Promise.promise();
-    Buffer body = Buffer.buffer();
-    long timer =
-        vertx.setTimer(
-            timeoutMs,
-            fired ->
-                promise.tryFail(
-                    Refusal.closing(408, "body_timeout", "The body did not arrive in time.")));
-    request.handler(
-        chunk -> {
-          if (promise.future().isComplete()) {
-            return;
-          }
-          if (body.length() + chunk.length() > bytesMax) {
-            promise.tryFail(tooLarge());
-          } else if (!share.take(chunk.length())) {
-            promise.tryFail(share.refusal());
-          } else {
-            body.appendBuffer(chunk);
-          }
-        });
+    Collecting collecting = new Collecting(request, share);
+    waits.add(collecting);
+    request.handler(collecting::take);
     // The client has gone; nobody hears of it.
-    request.exceptionHandler(error -> promise.tryFail(unreadable()));
-    request.endHandler(
-        end -> {
-          if (StrictRequestDecoder.isBroken(request.connection())) {
-            promise.tryFail(unreadable());
-          } else {
-            promise.tryComplete(body);
-          }
-        });
+    request.exceptionHandler(error -> collecting.fail(unreadable()));
+    request.endHandler(end -> collecting.end());
     request.resume();
-    return promise.future().onComplete(outcome -> vertx.cancelTimer(timer));
+    return collecting.whole.future();
+  }
+
+  /** One body on its way. */
+  private final class Collecting extends Waits.Wait {
+    private final HttpServerRequest request;
+    private final BodyBytes.Share share;
+    private final Promise<Buffer> whole = Promise.promise();
+    private boolean ended;
+
+    /** Only the first part as long as it is the only one, which most bodies are. */
+    private Buffer body = Buffer.buffer();
+
+    private boolean own;
+
+    Collecting(HttpServerRequest request, BodyBytes.Share share) {
+      super(timeoutMs);
+      this.request = request;
+      this.share = share;
+    }
+
+    void take(Buffer chunk) {
+      if (ended) {
+        return;
+      }
+      if (body.length() + chunk.length() > bytesMax) {
+        fail(tooLarge());
+      } else if (!share.take(chunk.length())) {
+        fail(share.refusal());
+      } else if (body.length() == 0) {
+        body = chunk;
+      } else {
+        append(chunk);
+      }
+    }
+
+    private void append(Buffer chunk) {
+      if (!own) {
+        body = Buffer.buffer(2 * body.length()).appendBuffer(body);
+        own = true;
+      }
+      body.appendBuffer(chunk);
+    }
+
+    void end() {
+      if (StrictRequestDecoder.isBroken(request.connection())) {
+        fail(unreadable());
+      } else if (done()) {
+        whole.complete(body);
+      }
+    }
+
+    void fail(Refusal refusal) {
+      if (done()) {
+        whole.fail(refusal);
+      }
+    }
+
+    /** Whether it was not before. */
+    private boolean done() {
+      boolean first = !ended;
+      ended = true;
+      if (first) {
+        waits.remove(this);
+      }
+      return first;
+    }
+
+    @Override
+    protected void expire() {
+      fail(Refusal.closing(408, "body_timeout", "The body did not arrive in time."));
+    }
   }
 
   private static Refusal unreadable() {

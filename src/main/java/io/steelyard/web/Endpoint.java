@@ -1,10 +1,6 @@
 package io.steelyard.web;
 
 import io.vertx.core.http.HttpMethod;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * One method of one path, and what it does.
@@ -15,8 +11,6 @@ import java.util.regex.Pattern;
  */
 public record Endpoint(
     HttpMethod method, String path, Body body, Operation operation, Integer timeoutMs) {
-  private static final Pattern PARAMETER = Pattern.compile("\\{([^}]+)}");
-
   /** What an endpoint wants to be read before its operation runs. */
   public enum Body {
     NONE,
@@ -58,27 +52,5 @@ public record Endpoint(
   /** The same endpoint with a time of its own to answer, where the usual one would be too short. */
   public Endpoint within(int ms) {
     return new Endpoint(method, path, body, operation, ms);
-  }
-
-  /** Matches the raw path; a group per parameter, in order. */
-  Pattern pattern() {
-    Matcher matcher = PARAMETER.matcher(path);
-    StringBuilder regex = new StringBuilder();
-    int end = 0;
-    while (matcher.find()) {
-      regex.append(Pattern.quote(path.substring(end, matcher.start()))).append("([^/]*)");
-      end = matcher.end();
-    }
-    return Pattern.compile(regex.append(Pattern.quote(path.substring(end))).toString());
-  }
-
-  /** Names of the path's parameters, in order. */
-  List<String> parameters() {
-    List<String> names = new ArrayList<>();
-    Matcher matcher = PARAMETER.matcher(path);
-    while (matcher.find()) {
-      names.add(matcher.group(1));
-    }
-    return names;
   }
 }

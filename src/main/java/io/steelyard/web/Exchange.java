@@ -9,7 +9,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Matcher;
 
 /** One request that was let in, with everything an operation needs of it. */
 public final class Exchange {
@@ -21,14 +20,14 @@ public final class Exchange {
   private final Query query;
 
   /**
-   * @param matcher has matched the raw path
+   * @param values of the parameters, raw
    * @param tree the JSON body as maps, lists and values, for endpoints that read JSON
    */
   Exchange(
       HttpServerRequest request,
       Call call,
-      Matcher matcher,
       List<String> parameters,
+      String[] values,
       Buffer body,
       Object tree) {
     this.request = request;
@@ -37,7 +36,7 @@ public final class Exchange {
     this.tree = tree;
     List<Fault> faults = new ArrayList<>();
     for (int i = 0; i < parameters.size(); i++) {
-      readPath(parameters.get(i), matcher.group(i + 1), faults);
+      readPath(parameters.get(i), values[i], faults);
     }
     this.query = new Query(request.query(), faults);
   }

@@ -12,6 +12,9 @@ final class Percent {
 
   /** The decoded text, or empty when an escape or the UTF-8 is broken, or a NUL is inside. */
   static Optional<String> decode(String text, boolean plusIsSpace) {
+    if (isPlain(text)) {
+      return Optional.of(text);
+    }
     byte[] raw = text.getBytes(StandardCharsets.UTF_8);
     ByteBuffer bytes = ByteBuffer.allocate(raw.length);
     for (int i = 0; i < raw.length; i++) {
@@ -37,6 +40,31 @@ final class Percent {
     } catch (CharacterCodingException e) {
       return Optional.empty();
     }
+  }
+
+  /** Whether every percent sign begins an escape; also of no path at all. */
+  static boolean isWellFormed(String path) {
+    int at = path == null ? -1 : path.indexOf('%');
+    while (at >= 0) {
+      if (at + 2 >= path.length()
+          || Character.digit(path.charAt(at + 1), 16) < 0
+          || Character.digit(path.charAt(at + 2), 16) < 0) {
+        return false;
+      }
+      at = path.indexOf('%', at + 1);
+    }
+    return true;
+  }
+
+  /** Whether the text stands for itself, as most do. */
+  private static boolean isPlain(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c == '%' || c == '+' || c >= 0x80) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** The digit's value; -1, which keeps every combination negative, for another character. */

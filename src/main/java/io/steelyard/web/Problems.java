@@ -40,6 +40,7 @@ public final class Problems {
       case Failure.Invalid invalid -> 400;
       case Failure.NotFound notFound -> 404;
       case Failure.Conflict conflict -> 409;
+      case Failure.Gone gone -> 410;
       case Failure.Rejected rejected -> 422;
       case Failure.Overloaded overloaded -> overloaded.code().equals("rate_limited") ? 429 : 503;
       case Failure.Unavailable unavailable -> 503;
@@ -58,6 +59,7 @@ public final class Problems {
         body(requestId, refusal.status(), refusal.code(), refusal.getMessage(), List.of());
     if (refusal.isClosing()) {
       response.putHeader("connection", "close");
+      Closing.announce(request.connection());
     }
     send(response, refusal.status(), body)
         .onComplete(
@@ -82,6 +84,7 @@ public final class Problems {
       case Failure.Unavailable unavailable -> retryAfter(response, unavailable.retryAfterS());
       case Failure.NotFound n -> {}
       case Failure.Conflict c -> {}
+      case Failure.Gone g -> {}
       case Failure.TimedOut t -> {}
       case Failure.Unexpected u -> {}
     }

@@ -1,6 +1,7 @@
 package io.steelyard.web;
 
 import io.vertx.core.Future;
+import java.util.HashMap;
 import java.util.Map;
 
 /** A request refused for a reason of HTTP itself, before any feature was asked. */
@@ -34,7 +35,9 @@ public final class Refusal extends RuntimeException {
   }
 
   public Refusal with(String header, String value) {
-    return new Refusal(status, code, getMessage(), Map.of(header, value), closing);
+    Map<String, String> all = new HashMap<>(headers);
+    all.put(header, value);
+    return new Refusal(status, code, getMessage(), Map.copyOf(all), closing);
   }
 
   public <T> Future<T> failed() {

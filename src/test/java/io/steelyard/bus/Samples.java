@@ -37,6 +37,8 @@ final class Samples {
           Map.entry(UUID.class, new UUID(-1, 1)),
           Map.entry(Id.class, new Id(IdKind.CUSTOM_PRICING_UNIT, new UUID(7, -7))),
           Map.entry(byte[].class, new byte[] {0, -1, 127, -128}),
+          Map.entry(long[].class, new long[] {Long.MIN_VALUE, 7}),
+          Map.entry(int[].class, new int[] {Integer.MIN_VALUE, 7}),
           Map.entry(Object.class, "any"));
 
   private Samples() {}

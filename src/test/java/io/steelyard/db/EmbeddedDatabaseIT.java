@@ -87,7 +87,7 @@ class EmbeddedDatabaseIT {
     assertThat(query(admin, "SHOW unix_socket_directories")).isEmpty();
     assertThat(query(endpoint, "SHOW log_parameter_max_length")).isEqualTo("0");
     assertThat(query(endpoint, "SHOW client_connection_check_interval")).isEqualTo("2s");
-    assertThat(query(endpoint, "SHOW max_connections")).isEqualTo("43");
+    assertThat(query(endpoint, "SHOW max_connections")).isEqualTo("45");
     assertThat(query(endpoint, "SHOW server_encoding")).isEqualTo("UTF8");
     assertThat(query(endpoint, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"))
         .isEqualTo("f");

@@ -65,6 +65,7 @@ final class GatewayFixture {
         null,
         null,
         null,
+        null,
         new Config.Gateway(2000, 3, 20, CHECKOUT_TTL_MS),
         null,
         new Config.Security(null));

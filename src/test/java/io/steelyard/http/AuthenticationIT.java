@@ -32,17 +32,18 @@ import org.junit.jupiter.params.provider.MethodSource;
 class AuthenticationIT {
   private static final int CACHE_MS = 1000;
   private static final Map<String, String> ANY =
-      Map.of(
-          "id", "x",
-          "externalId", "x",
-          "customPricingUnitId", "x",
-          "invoiceId", "x",
-          "subscriptionId", "x",
-          "lineItemId", "x",
-          "keyId", "x",
-          "gateway", "CardGateway",
-          "sessionId", "x",
-          "customerId", "x");
+      Map.ofEntries(
+          Map.entry("id", "x"),
+          Map.entry("externalId", "x"),
+          Map.entry("customPricingUnitId", "x"),
+          Map.entry("invoiceId", "x"),
+          Map.entry("subscriptionId", "x"),
+          Map.entry("lineItemId", "x"),
+          Map.entry("keyId", "x"),
+          Map.entry("gateway", "CardGateway"),
+          Map.entry("sessionId", "x"),
+          Map.entry("customerId", "x"),
+          Map.entry("month", "2040-01"));
 
   private static TestApp app;
   private static Merchant merchant;

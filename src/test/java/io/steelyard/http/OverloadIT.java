@@ -56,6 +56,14 @@ class OverloadIT {
 
   /** Many calls at once while nobody can read the table of customers. */
   private static List<Seen> whileCustomersAreLocked(TestApp app, Merchant merchant) {
+    return whileCustomersAreLocked(app, merchant, 0, () -> {});
+  }
+
+  /**
+   * @param then is run once so many calls have been answered
+   */
+  private static List<Seen> whileCustomersAreLocked(
+      TestApp app, Merchant merchant, int answered, Runnable then) {
     try (Connection connection = Tables.connect(app.database());
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       connection.setAutoCommit(false);
@@ -67,6 +75,10 @@ class OverloadIT {
                       CompletableFuture.supplyAsync(
                           () -> get(merchant, "/external/customers"), threads))
               .toList();
+      while (calls.stream().filter(CompletableFuture::isDone).count() < answered) {
+        Thread.onSpinWait();
+      }
+      then.run();
       List<Seen> seen = calls.stream().map(CompletableFuture::join).toList();
       connection.rollback();
       return seen;
@@ -98,7 +110,11 @@ class OverloadIT {
 
   @Test
   void requestsAboveThoseInFlightAreRefusedAtOnceAndTheOthersInTime() {
-    try (TestApp app = start(Map.of("limits.httpInFlightPerInstance", "3"))) {
+    try (TestApp app =
+        start(
+            Map.of(
+                "limits.httpInFlightPerInstance", "3",
+                "limits.httpInFlightPercentPerMerchant", "100"))) {
       Merchant merchant = app.merchant("test", null);
       merchant.call("GET", "/external/customers").send(200); // its key is known from here on
 
@@ -108,6 +124,26 @@ class OverloadIT {
       assertThat(overloaded(seen)).hasSize(CALLS - 3).allMatch(Seen::quick);
       assertThat(app.service().metrics().scrape())
           .contains("steelyard_http_refused_total " + (CALLS - 3) + ".0");
+      assertRecovered(app, merchant);
+    }
+  }
+
+  @Test
+  void aMerchantThatTakesItsShareLeavesTheRestToOthers() {
+    try (TestApp app = start(Map.of("limits.httpInFlightPerInstance", "4"))) {
+      Merchant merchant = app.merchant("test", null);
+      merchant.call("GET", "/external/customers").send(200);
+      Merchant other = app.merchant("test", null);
+      other.call("GET", "/external/subscriptions").send(200);
+
+      List<Seen> seen =
+          whileCustomersAreLocked(
+              app,
+              merchant,
+              CALLS - 2,
+              () -> other.call("GET", "/external/subscriptions").send(200));
+
+      assertThat(overloaded(seen)).hasSize(CALLS - 2).allMatch(Seen::quick);
       assertRecovered(app, merchant);
     }
   }

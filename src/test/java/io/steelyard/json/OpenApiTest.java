@@ -28,6 +28,7 @@ import io.steelyard.invoice.InvoiceMessages;
 import io.steelyard.merchant.MerchantMessages;
 import io.steelyard.subscription.SubscriptionMessages;
 import io.steelyard.usage.ExplainMessages;
+import io.steelyard.usage.RetentionMessages;
 import io.steelyard.usage.UsageMessages;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
@@ -171,7 +172,9 @@ class OpenApiTest {
             "post " + merchant + "/invoices/{invoiceId}/void",
             "put " + merchant + "/gateway-connections/{gateway}/sandbox-behavior",
             "post " + merchant + "/subscriptions/{subscriptionId}/resume",
-            "get " + merchant + "/integrity");
+            "get " + merchant + "/integrity",
+            "get /operator/events/months",
+            "delete /operator/events/months/{month}");
   }
 
   @Test
@@ -441,6 +444,9 @@ class OpenApiTest {
         operator("InvoiceChange", InvoiceMessages.VoidInvoice.class, "id"),
         operator("SandboxBehavior", GatewayMessages.SetSandboxBehavior.class, "gateway"),
         operator("SandboxBehaviorView", GatewayMessages.SandboxBehaviorView.class),
+        operator("EventMonthList", RetentionMessages.EventMonthList.class),
+        operator("EventMonth", RetentionMessages.EventMonth.class),
+        operator("EventMonthNeed", RetentionMessages.Need.class),
         operator("SandboxPayment", GatewayMessages.CompleteSandboxPayment.class, "invoiceId"));
   }
 
@@ -525,6 +531,7 @@ class OpenApiTest {
         values(NetTerms.values(), "NetTerms", "netTerms"),
         values(PaymentGateway.values(), "PaymentGateway"),
         values(PriceType.values(), "PriceType"),
+        values(RetentionMessages.Reason.values(), "EventMonthNeedReason"),
         values(SubscriptionStatus.values(), "SubscriptionStatus"),
         values(TransactionType.values(), "Transaction/properties/type"));
   }

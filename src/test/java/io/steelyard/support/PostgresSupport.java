@@ -27,15 +27,17 @@ public final class PostgresSupport {
   private static final String TEMPLATE = "steelyard_template_" + ProcessHandle.current().pid();
   private static final AtomicInteger COUNTER = new AtomicInteger();
   private static Endpoint server;
+  private static boolean templateMade;
 
   private PostgresSupport() {}
 
   /** A fresh, migrated database. */
   public static synchronized Endpoint migratedDatabase() {
     Endpoint admin = server();
-    if (COUNTER.get() == 0) {
+    if (!templateMade) {
       execute(admin, "DROP DATABASE IF EXISTS " + TEMPLATE, "CREATE DATABASE " + TEMPLATE);
       Migrations.migrate(named(admin, TEMPLATE));
+      templateMade = true;
     }
     return create(admin, " TEMPLATE " + TEMPLATE);
   }

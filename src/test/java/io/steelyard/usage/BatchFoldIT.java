@@ -65,7 +65,8 @@ class BatchFoldIT {
             new UsageStore(clock),
             new Folding(new PlanCache(new CatalogStore(), clock::systemNow)),
             new AggregationMetrics(usage.metrics, usage.vertx),
-            clock::systemNow);
+            clock::systemNow,
+            events -> {});
 
     assertThat(await(fold.runOnce(pool).eventually(pool::close))).isTrue();
 

@@ -26,7 +26,8 @@ class EventDecoderTest {
 
   private final EventDecoder decoder =
       new EventDecoder(
-          new Config.Limits(1 << 20, 10, 1, 1, 8, 1024, STRING_CHARS, DATA_BYTES, 1, 1, 1, 2048));
+          new Config.Limits(
+              1 << 20, 10, 1, 1, 8, 1024, STRING_CHARS, DATA_BYTES, 1, 1, 1, 1, 2048, 0, 0));
 
   @Test
   void readsOneEventWithEveryProperty() {

@@ -7,6 +7,7 @@ import io.steelyard.credit.CreditStore;
 import io.steelyard.credit.CreditStore.NewBlock;
 import io.steelyard.credit.UnitUsageStore;
 import io.steelyard.credit.UnitUsageStore.UnitUsage;
+import io.steelyard.credit.UnitUsageStore.Wanted;
 import io.steelyard.db.Ids;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
@@ -34,6 +35,7 @@ final class UnitsFixture {
   final UUID unit;
   private final CreditStore credits = new CreditStore();
   private final UnitUsageStore usages = new UnitUsageStore();
+  private Instant clock;
 
   UnitsFixture(UsageFixture usage, Pool pool) {
     this.usage = usage;
@@ -45,6 +47,7 @@ final class UnitsFixture {
   }
 
   void clock(Instant now) {
+    clock = now;
     usage.execute(
         "UPDATE merchant SET clock_now = '%s' WHERE id = '%s'".formatted(now, usage.merchant));
   }
@@ -79,14 +82,16 @@ final class UnitsFixture {
     return block.id().uuid();
   }
 
+  /** As seen when the merchant's clock stands there. */
   UnitUsage unitUsage(Instant now) {
-    return await(
-        usages.unitUsage(
-            pool,
-            usage.merchant,
-            new Id(IdKind.CUSTOMER, customer),
-            new Id(IdKind.CUSTOM_PRICING_UNIT, unit),
-            now));
+    String externalId =
+        usage.text("SELECT external_id FROM customer WHERE id = '" + customer + "'");
+    Wanted wanted = new Wanted(usage.merchant, externalId, unit);
+    Instant before = clock;
+    clock(now);
+    UnitUsage seen = await(usages.read(pool, List.of(wanted), now)).getFirst().usage();
+    clock(before);
+    return seen;
   }
 
   /** Allocated, used and remaining, which must add up, as text. */

@@ -41,7 +41,8 @@ final class UsageFixture implements AutoCloseable {
   static final Instant MARCH = Instant.parse("2026-03-01T00:00:00Z");
   static final Instant APRIL = Instant.parse("2026-04-01T00:00:00Z");
   static final int EVENT_BYTES = 1 << 16;
-  static final Config.Ingest INGEST = new Config.Ingest(100, 1 << 20, 2, 50_000, 1 << 26, 100);
+  static final Config.Ingest INGEST =
+      new Config.Ingest(100, 1 << 20, 2, 50_000, 1 << 26, 100, 50_000);
   static final Config.Database DATABASE =
       new Config.Database(
           null, "", 0, "none", 4, 2, 4, 4, 2, 256, 2000, 5000, 5000, 2000, 10_000, 256);

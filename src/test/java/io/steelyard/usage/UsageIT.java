@@ -24,7 +24,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class UsageIT {
-  private static final Config.Ingest CONFIG = new Config.Ingest(50, 100_000, 2, 200, 300_000, 100);
+  private static final Config.Ingest CONFIG =
+      new Config.Ingest(50, 100_000, 2, 200, 300_000, 100, 50_000);
   private static UsageFixture usage;
   private static String deployment;
 

@@ -1,0 +1,74 @@
+package io.steelyard.bus;
+
+import io.vertx.core.Vertx;
+import io.vertx.core.shareddata.Shareable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The verticles of this process that answer requests, by address. */
+final class Answering implements Shareable {
+  private static final String NAME = "steelyard.answering";
+
+  /** One instance of a verticle. */
+  interface Instance {
+    /** Whether the calling thread is the one it runs on, and it has room for one more. */
+    boolean isAtHand();
+
+    /** Where on the event bus it alone listens, within this process. */
+    String ownAddress();
+  }
+
+  private record Group(List<Instance> instances, AtomicInteger turn) {
+    Instance choose() {
+      for (int i = 0; i < instances.size(); i++) {
+        if (instances.get(i).isAtHand()) {
+          return instances.get(i);
+        }
+      }
+      return instances.size() == 1
+          ? instances.get(0)
+          : instances.get(Math.floorMod(turn.getAndIncrement(), instances.size()));
+    }
+  }
+
+  private final Map<Address, Group> groups = new ConcurrentHashMap<>();
+
+  private Answering() {}
+
+  /** Those of one Vert.x. */
+  static Answering of(Vertx vertx) {
+    return vertx
+        .sharedData()
+        .<String, Answering>getLocalMap(NAME)
+        .computeIfAbsent(NAME, name -> new Answering());
+  }
+
+  void add(Address address, Instance instance) {
+    groups.compute(
+        address,
+        (key, group) -> {
+          List<Instance> all = new ArrayList<>(group == null ? List.of() : group.instances());
+          all.add(instance);
+          return new Group(List.copyOf(all), new AtomicInteger());
+        });
+  }
+
+  void remove(Address address, Instance instance) {
+    groups.computeIfPresent(
+        address,
+        (key, group) -> {
+          List<Instance> all = new ArrayList<>(group.instances());
+          all.remove(instance);
+          return all.isEmpty() ? null : new Group(List.copyOf(all), new AtomicInteger());
+        });
+  }
+
+  /** Who answers the next request: one on the caller's own thread before others; null for none. */
+  Instance choose(Address address) {
+    Group group = groups.get(address);
+    return group == null ? null : group.choose();
+  }
+}
