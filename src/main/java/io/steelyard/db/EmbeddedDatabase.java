@@ -41,7 +41,6 @@ public final class EmbeddedDatabase {
           "max_wal_size", "8GB",
           "min_wal_size", "1GB",
           "checkpoint_timeout", "15min",
-          "wal_compression", "pglz",
           "wal_buffers", "64MB",
           "autovacuum_naptime", "10s",
           "jit", "off");

@@ -66,27 +66,36 @@ final class CounterStore {
 
   // Only what changes: the rows of a new period without events show already what is to be shown,
   // and
-  // nobody but the holder of the customer's lock changes that.
+  // nobody but the holder of the customer's lock changes that. Nearly all rows are there, so that
+  // an insert that finds a conflict would be the dearer way to change them.
   private static final String SAVE_ACCESS =
       """
+      WITH shown AS MATERIALIZED (
+        SELECT a.id, a.merchant_id, a.customer_id, a.subscription_id, a.billable_id, a.access,
+               a.start_date, a.end_date, a.current_usage, a.now
+        FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::boolean[],
+                    $7::timestamptz[], $8::timestamptz[], $9::text[]::numeric[],
+                    $10::timestamptz[])
+             AS a (id, merchant_id, customer_id, subscription_id, billable_id, access,
+                   start_date, end_date, current_usage, now)
+      ), changed AS (
+        UPDATE billable_access b
+        SET access = a.access, current_usage = a.current_usage, updated_at = a.now
+        FROM shown a
+        WHERE b.merchant_id = a.merchant_id AND b.subscription_id = a.subscription_id
+          AND b.billable_id = a.billable_id
+          AND (b.access <> a.access OR b.current_usage <> a.current_usage)
+      )
       INSERT INTO billable_access (id, merchant_id, customer_id, subscription_id, billable_id,
                                    access, invalidated, start_date, end_date, current_usage,
                                    created_at, updated_at)
       SELECT a.id, a.merchant_id, a.customer_id, a.subscription_id, a.billable_id, a.access, false,
              a.start_date, a.end_date, a.current_usage, a.now, a.now
-      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::boolean[],
-                  $7::timestamptz[], $8::timestamptz[], $9::text[]::numeric[], $10::timestamptz[])
-           AS a (id, merchant_id, customer_id, subscription_id, billable_id, access,
-                 start_date, end_date, current_usage, now)
+      FROM shown a
       WHERE NOT EXISTS (
         SELECT FROM billable_access b
         WHERE b.merchant_id = a.merchant_id AND b.subscription_id = a.subscription_id
-          AND b.billable_id = a.billable_id AND b.access = a.access
-          AND b.current_usage = a.current_usage)
-      ORDER BY a.subscription_id, a.billable_id
-      ON CONFLICT (subscription_id, billable_id) DO UPDATE
-      SET access = excluded.access, current_usage = excluded.current_usage,
-          updated_at = excluded.updated_at
+          AND b.billable_id = a.billable_id)
       """;
 
   Future<Map<Meter.Ref, UsageTotal>> counters(
