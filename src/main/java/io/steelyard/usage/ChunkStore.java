@@ -5,6 +5,7 @@ import io.steelyard.db.Sql;
 import io.steelyard.usage.EventContent.Element;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
@@ -30,7 +31,7 @@ final class ChunkStore {
       "SELECT count(event_month(m.month)) FROM unnest($1::timestamptz[]) AS m (month)";
 
   // A row that stays below PostgreSQL's limit of 2,000 bytes is not stored in a second table.
-  private static final int CONTENT_CHARS_MAX = 1800;
+  private static final int CONTENT_BYTES_MAX = 1800;
   private static final long DAY_MILLIS = 86_400_000;
   private static final int MONTHS_BACK = 24;
   private static final int MONTHS_AHEAD = 2;
@@ -45,11 +46,18 @@ final class ChunkStore {
     }
 
     String content() {
-      StringBuilder content = new StringBuilder(CONTENT_CHARS_MAX + 2).append('[');
+      int bytes = 1;
       for (Element element : elements) {
-        content.append(content.length() > 1 ? "," : "").append(element.json());
+        bytes += element.jsonBytes() + 1;
       }
-      return content.append(']').toString();
+      byte[] content = new byte[bytes];
+      int at = 0;
+      for (Element element : elements) {
+        content[at] = (byte) (at == 0 ? '[' : ',');
+        at = element.copyJson(content, at + 1);
+      }
+      content[at] = ']';
+      return new String(content, StandardCharsets.UTF_8);
     }
   }
 
@@ -84,18 +92,18 @@ final class ChunkStore {
     for (CustomerEvents group : groups) {
       List<Element> elements = group.elements();
       int from = 0;
-      int chars = 0;
+      int bytes = 0;
       long day = day(elements.getFirst());
       for (int i = 0; i < elements.size(); i++) {
-        int more = elements.get(i).json().length() + 1;
+        int more = elements.get(i).jsonBytes() + 1;
         long dayOfThis = day(elements.get(i));
-        if (i > from && (chars + more > CONTENT_CHARS_MAX || dayOfThis != day)) {
+        if (i > from && (bytes + more > CONTENT_BYTES_MAX || dayOfThis != day)) {
           chunks.add(new Chunk(elements.subList(from, i)));
           from = i;
-          chars = 0;
+          bytes = 0;
         }
         day = dayOfThis;
-        chars += more;
+        bytes += more;
       }
       chunks.add(new Chunk(elements.subList(from, elements.size())));
     }

@@ -17,30 +17,30 @@ import java.util.UUID;
  */
 record CustomerEvents(UUID merchantId, UUID customerId, List<Element> elements) {
   private static final Comparator<Element> IN_ORDER =
-      Comparator.comparing(Element::event, StoredEvent.IN_ORDER);
+      (one, other) -> StoredEvent.IN_ORDER.compare(one.event(), other.event());
   private static final Comparator<CustomerEvents> BY_CUSTOMER =
       Comparator.comparing(
               CustomerEvents::customerId, Comparator.nullsFirst(Comparator.naturalOrder()))
           .thenComparing(CustomerEvents::merchantId);
 
-  private record Key(UUID merchantId, UUID customerId) {}
-
   /** By customer, so that neighbours in an index come one after the other. */
   static List<CustomerEvents> of(List<Element> elements) {
-    Map<Key, List<Element>> byCustomer = new HashMap<>();
+    Map<UUID, Map<UUID, List<Element>>> byMerchant = new HashMap<>();
     for (Element element : elements) {
       StoredEvent event = element.event();
-      byCustomer
-          .computeIfAbsent(
-              new Key(event.merchantId(), event.customerId()), key -> new ArrayList<>())
+      byMerchant
+          .computeIfAbsent(event.merchantId(), id -> new HashMap<>())
+          .computeIfAbsent(event.customerId(), id -> new ArrayList<>())
           .add(element);
     }
-    List<CustomerEvents> groups = new ArrayList<>(byCustomer.size());
-    byCustomer.forEach(
-        (key, own) -> {
-          own.sort(IN_ORDER); // nearly sorted as they come
-          groups.add(new CustomerEvents(key.merchantId(), key.customerId(), own));
-        });
+    List<CustomerEvents> groups = new ArrayList<>();
+    byMerchant.forEach(
+        (merchantId, byCustomer) ->
+            byCustomer.forEach(
+                (customerId, own) -> {
+                  own.sort(IN_ORDER); // nearly sorted as they come
+                  groups.add(new CustomerEvents(merchantId, customerId, own));
+                }));
     groups.sort(BY_CUSTOMER);
     return groups;
   }

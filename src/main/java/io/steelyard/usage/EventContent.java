@@ -8,7 +8,9 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
 
@@ -21,15 +23,29 @@ final class EventContent {
       JsonFactory.builder().disable(JsonFactory.Feature.INTERN_FIELD_NAMES).build();
 
   /**
-   * An event with the JSON that a chunk holds of it.
+   * An event with the JSON that a chunk holds of it, which stays where it was read from.
    *
-   * @param event without a customer id where {@code json} has the id as sent
+   * @param event without a customer id where its JSON has the id as sent
+   * @param content of the batch; behind an opening brace, the JSON is what is in it from {@code
+   *     from} to before {@code end}
    */
-  record Element(StoredEvent event, String json) {}
+  record Element(StoredEvent event, byte[] content, int from, int end) {
+    int jsonBytes() {
+      return 1 + end - from;
+    }
+
+    /** Where the next byte comes. */
+    int copyJson(byte[] to, int at) {
+      to[at] = '{';
+      System.arraycopy(content, from, to, at + 1, end - from);
+      return at + jsonBytes();
+    }
+  }
 
   private final byte[] content;
   private final JsonParser in;
   private final UUID merchantId;
+  private final Map<String, String> names = new HashMap<>();
   private UUID customerId;
   private UUID key;
   private long atMillis;
@@ -108,12 +124,18 @@ final class EventContent {
         }
         case 'k' -> key = UUID.fromString(in.getText());
         case 't' -> atMillis = in.getLongValue();
-        case 'n' -> name = in.getText();
+        case 'n' -> name = known(in.getText());
         case 'u' -> userId = in.getText();
         case 'd' -> data = readData();
         default -> in.skipChildren();
       }
     }
+  }
+
+  /** One text for all events of a name, instead of one for each that is held. */
+  private String known(String text) {
+    String before = names.putIfAbsent(text, text);
+    return before == null ? text : before;
   }
 
   private String readData() throws IOException {
@@ -128,8 +150,7 @@ final class EventContent {
   }
 
   private Element element() {
-    int end = offset(in.currentLocation().getByteOffset());
-    return new Element(event(), '{' + text(jsonFrom, end));
+    return new Element(event(), content, jsonFrom, offset(in.currentLocation().getByteOffset()));
   }
 
   private String text(int from, int end) {
