@@ -33,6 +33,10 @@ public final class AggregationVerticle extends VerticleBase {
   private static final long BACKOFF_FIRST_MS = 100;
   private static final long BACKOFF_MAX_MS = 5000;
   private static final long NO_TIMER = -1;
+
+  /** So many in a round, and more will come at once. */
+  private static final int MANY_EVENTS = 500;
+
   private static final DeliveryOptions LOCALLY = new DeliveryOptions().setLocalOnly(true);
   // A claim that takes so many statement timeouts is taken for lost: an answer that the database's
   // client never gave must not end the fold for good. Should it live on, its locks protect it.
@@ -55,6 +59,8 @@ public final class AggregationVerticle extends VerticleBase {
   private Promise<Void> stopped;
   private long backlogDueMs;
   private int failuresInARow;
+  private int countedInRound;
+  private long roundStartedAtNanos;
   private boolean outage;
   private boolean badClaim;
 
@@ -106,6 +112,7 @@ public final class AggregationVerticle extends VerticleBase {
   }
 
   private void counted(int events) {
+    countedInRound += events;
     FoldBacklog.of(vertx).counted(events);
     vertx.eventBus().publish(Address.EVENTS_COUNTED, null, LOCALLY);
   }
@@ -113,9 +120,22 @@ public final class AggregationVerticle extends VerticleBase {
   private void wake() {
     woken = true;
     // After a failure the timer decides; new events must not turn the wait into a hot loop.
-    if (!running && failuresInARow == 0 && !badClaim) {
+    if (!running && failuresInARow == 0 && !badClaim && spacingMs() == 0) {
       run();
     }
+  }
+
+  /**
+   * How long the next claim should wait. A customer's counters cost the same for one event as for
+   * many: while events come in fast, some are let gather, but not so many that a claim is full.
+   */
+  private long spacingMs() {
+    if (countedInRound < MANY_EVENTS
+        || FoldBacklog.of(vertx).events() > config.claimEventsMax() / 2) {
+      return 0;
+    }
+    long sinceMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - roundStartedAtNanos);
+    return Math.max(0, config.spacingMs() - sinceMs);
   }
 
   private void run() {
@@ -126,6 +146,8 @@ public final class AggregationVerticle extends VerticleBase {
     running = true;
     woken = false;
     badClaim = false;
+    countedInRound = 0;
+    roundStartedAtNanos = System.nanoTime();
     round().onComplete(outcome -> ended(outcome.succeeded() && outcome.result()));
   }
 
@@ -138,7 +160,12 @@ public final class AggregationVerticle extends VerticleBase {
     } else if (badClaim) {
       rearm(AFTER_BAD_CLAIM_MS);
     } else if (worked || woken) {
-      run();
+      long waitMs = spacingMs();
+      if (waitMs == 0) {
+        run();
+      } else {
+        rearm(waitMs);
+      }
     } else {
       rearm(config.pollMs());
     }
