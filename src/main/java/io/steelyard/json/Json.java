@@ -1,8 +1,10 @@
 package io.steelyard.json;
 
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.StreamWriteFeature;
 import com.fasterxml.jackson.core.type.TypeReference;
@@ -38,7 +40,7 @@ public final class Json {
 
   /** Decimals stay decimals in both directions; unknown properties are ours to notice. */
   public static final ObjectMapper MAPPER =
-      JsonMapper.builder()
+      JsonMapper.builder(trustedFactory())
           .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
           .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
@@ -50,6 +52,23 @@ public final class Json {
       MAPPER.readerFor(new TypeReference<Map<String, Object>>() {});
 
   private Json() {}
+
+  /**
+   * Reads what was let in before, and so refuses nothing for its size or for how its names hash:
+   * limits are for where it comes in.
+   */
+  public static JsonFactory trustedFactory() {
+    return JsonFactory.builder()
+        .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
+        .disable(JsonFactory.Feature.FAIL_ON_SYMBOL_HASH_OVERFLOW)
+        .streamReadConstraints(
+            StreamReadConstraints.builder()
+                .maxStringLength(Integer.MAX_VALUE)
+                .maxNameLength(Integer.MAX_VALUE)
+                .maxNumberLength(Integer.MAX_VALUE)
+                .build())
+        .build();
+  }
 
   /** The JSON form of a record, map or list. */
   public static Buffer encode(Object value) {

@@ -3,6 +3,7 @@ package io.steelyard.usage;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import io.steelyard.json.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -19,8 +20,7 @@ import java.util.function.Consumer;
  * read was written by this program, and is not checked again.
  */
 final class EventContent {
-  private static final JsonFactory FACTORY =
-      JsonFactory.builder().disable(JsonFactory.Feature.INTERN_FIELD_NAMES).build();
+  private static final JsonFactory FACTORY = Json.trustedFactory();
 
   /**
    * An event with the JSON that a chunk holds of it, which stays where it was read from.

@@ -138,7 +138,14 @@ final class IngestBuffer {
   }
 
   private Future<Void> flush(List<Pending> requests) {
-    Flush flush = new Flush(requests);
+    try {
+      return flush(new Flush(requests));
+    } catch (RuntimeException | OutOfMemoryError e) { // its place would be taken for ever
+      return failed(requests, e);
+    }
+  }
+
+  private Future<Void> flush(Flush flush) {
     Timer.Sample sample = metrics.flushStarted(flush.entries().size());
     return surroundings
         .store(flush)
@@ -148,7 +155,7 @@ final class IngestBuffer {
               answer(flush, known);
               return countConflicts(flush, known);
             },
-            error -> failed(requests, error));
+            error -> failed(flush.requests(), error));
   }
 
   private void answer(Flush flush, List<Entry> known) {

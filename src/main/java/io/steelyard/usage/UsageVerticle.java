@@ -97,7 +97,7 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
   private final class Database implements IngestBuffer.Surroundings {
     @Override
     public Future<List<Entry>> store(Flush flush) {
-      return limited(store.store(pool, flush, clock.systemNow()));
+      return limited(store.store(pool, flush, clock.systemNow()), 2); // plain, then careful
     }
 
     private Future<Integer> merchantNumber(UUID merchantId) {
@@ -110,7 +110,11 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
     }
 
     private <T> Future<T> limited(Future<T> statement) {
-      return statement.timeout(pools.patienceMs(1), TimeUnit.MILLISECONDS);
+      return limited(statement, 1);
+    }
+
+    private <T> Future<T> limited(Future<T> statements, int count) {
+      return statements.timeout(pools.patienceMs(count), TimeUnit.MILLISECONDS);
     }
 
     @Override

@@ -21,6 +21,7 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.Tuple.Tuple2;
 import net.jqwik.api.Tuple.Tuple3;
+import org.junit.jupiter.api.Test;
 
 /** What is written of events is read back, from batches and from chunks. */
 class EventWriterTest {
@@ -179,6 +180,20 @@ class EventWriterTest {
       assertThat(members).doesNotContainKey("c");
       assertThat(members.get("r")).isEqualTo(events.get(i).customerRef());
     }
+  }
+
+  @Test
+  void whatWasLetInIsReadHoweverLongItsNamesAre() {
+    String name = "n".repeat(60_000);
+    String data = "{\"" + name + "\":1}";
+    UsageEvent event =
+        new UsageEvent(new UUID(3, 4), 1, new UUID(5, 6), null, "e", Instant.EPOCH, null, data);
+
+    Element read =
+        EventContent.ofBatch(MERCHANT, batch(UsageEvent.encoded(List.of(event))), null).getFirst();
+
+    assertThat(read.event().data()).isEqualTo(data);
+    assertThat(read.event().facts().property("data." + name)).isPresent();
   }
 
   private static String json(Element element) {
