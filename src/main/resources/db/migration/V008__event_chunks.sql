@@ -47,6 +47,8 @@ BEGIN
   IF to_regclass(name) IS NOT NULL THEN
     RETURN;
   END IF;
+  -- In the order in which a drop of a month takes them: first of all months.
+  LOCK TABLE ONLY event_chunk IN SHARE UPDATE EXCLUSIVE MODE;
   PERFORM pg_advisory_xact_lock(1836019316, 0); -- "mont"
   BEGIN
     LOCK TABLE event_chunk_other IN ACCESS EXCLUSIVE MODE NOWAIT;

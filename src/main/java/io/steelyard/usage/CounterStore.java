@@ -64,9 +64,8 @@ final class CounterStore {
         AND u.merchant_id = w.merchant_id
       """;
 
-  // Only what changes: the rows of a new period without events show already what is to be shown,
-  // and
-  // nobody but the holder of the customer's lock changes that. Nearly all rows are there, so that
+  // Only what changes: the rows of a new period without events show already what is to be shown.
+  // Nobody but the holder of the customer's lock changes that. Nearly all rows are there, so that
   // an insert that finds a conflict would be the dearer way to change them.
   private static final String SAVE_ACCESS =
       """

@@ -55,9 +55,8 @@ final class RecountStore {
    */
   record Chunks(int count, Instant last, List<StoredEvent> events) {
     private Chunks plus(Chunks more) {
-      List<StoredEvent> all = new ArrayList<>(events);
-      all.addAll(more.events);
-      return new Chunks(count + more.count, more.last, all);
+      events.addAll(more.events); // not copied: many chunks may begin at one instant
+      return new Chunks(count + more.count, more.last, events);
     }
   }
 

@@ -78,9 +78,8 @@ final class UsageStore {
   // NO KEY UPDATE, as the counters' foreign keys lock the same rows for their key.
   // Taken off the top of the index first, and with the limit in the text: a plan for any limit
   // reckons with a tenth of all that wait, and would read all subscriptions to find theirs. The
-  // period's columns are those of the locked row: read once more, they could be older than a cut,
-  // as
-  // those of the subscription may be: its end is only for access rows, which are there by then.
+  // period's columns are those of the locked row: read once more, they could be older than a cut.
+  // Those of the subscription may be: its end is only for access rows, which are there by then.
   private static final String CLAIM_PERIODS =
       """
       WITH claimed AS MATERIALIZED (
@@ -113,8 +112,7 @@ final class UsageStore {
       LIMIT $9
       """;
 
-  // Where to stop, so that no more chunks are read than a page can take. The next of each period,
-  // as
+  // Where to stop, so that no more chunks are read than a page can take. The next of each period:
   // the next of all would be found among all that are left.
   private static final String EDGE_OF_PERIODS =
       """
