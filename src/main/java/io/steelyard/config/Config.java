@@ -173,11 +173,13 @@ public record Config(
   /**
    * @param claimEventsMax folded in one transaction, as long as they are more than one batch
    * @param claimBytesMax likewise
+   * @param heldBytesMax of what this process stored and has not counted yet; the rest is read back
    * @param spacingMs from the beginning of one claim to that of the next, while events come in fast
    */
   public record Aggregation(
       @Range(min = 1, max = 1_000_000) int claimEventsMax,
       @Range(min = 1, max = 1 << 30) int claimBytesMax,
+      @Range(min = 0, max = 1 << 30) int heldBytesMax,
       @Range(min = 10, max = 60_000) int pollMs,
       @Range(min = 0, max = 10_000) int spacingMs,
       @Range(min = 1, max = 10_000) int backfillPeriodsMax,
