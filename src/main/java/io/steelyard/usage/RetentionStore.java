@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** The months that have events, of all merchants together, what still needs them, and their end. */
 final class RetentionStore {
@@ -172,23 +173,27 @@ final class RetentionStore {
    *
    * @return what needs the month now; then the transaction must be rolled back
    */
-  Future<List<Need>> drop(SqlConnection transaction, YearMonth month, Instant now) {
+  Future<List<Need>> drop(SqlConnection transaction, YearMonth month, Supplier<Instant> systemNow) {
     return deleteOther(transaction, month)
         .compose(done -> transaction.query(LOCK).execute())
         .compose(locked -> needs(transaction, RetentionNeeds.LATELY, ofMonths(List.of(month))))
         .compose(
             needs ->
                 needs.isEmpty()
-                    ? dropLocked(transaction, month, now).map(List.<Need>of())
+                    ? dropLocked(transaction, month, systemNow).map(List.<Need>of())
                     : Future.succeededFuture(needs.get(month.toString())));
   }
 
-  private Future<Void> dropLocked(SqlConnection transaction, YearMonth month, Instant now) {
+  /** The time is taken behind the lock: what goes was counted in periods opened before it. */
+  private Future<Void> dropLocked(
+      SqlConnection transaction, YearMonth month, Supplier<Instant> systemNow) {
     return deleteOther(transaction, month)
         .compose(done -> transaction.query("DROP TABLE IF EXISTS " + table(month)).execute())
         .compose(
             done ->
-                transaction.preparedQuery(NOTE).execute(Tuple.of(month.atDay(1), Sql.time(now))))
+                transaction
+                    .preparedQuery(NOTE)
+                    .execute(Tuple.of(month.atDay(1), Sql.time(systemNow.get()))))
         .mapEmpty();
   }
 

@@ -113,7 +113,7 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
     return pool.withTransaction(
             tx ->
                 store
-                    .drop(tx, month, clock.systemNow())
+                    .drop(tx, month, clock::systemNow)
                     .<Void>compose(
                         needs ->
                             needs.isEmpty()

@@ -32,8 +32,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 class EventMonthsIT {
   private static final String MONTHS = "/operator/events/months";
   private static final String FEBRUARY = MONTHS + "/2040-02";
+  private static final String WAITING_FOR_LOCKS =
+      """
+      SELECT pid FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'
+      """;
   private static final Map<String, String> SETTINGS =
       Map.of("billing.pollMs", "3600000", "aggregation.pollMs", "20");
+
+  private static final String ONE_TIME =
+      Account.CATALOG.replace(
+          "basePrices: {monthly: 49, annually: 490}", "basePrices: {oneTime: 49}");
 
   private TestApp app = TestApp.start(SETTINGS);
 
@@ -293,11 +302,7 @@ class EventMonthsIT {
 
   @Test
   void aPeriodWithoutEndKeepsWhatItHasCountedAlsoWhenItIsCutShort() throws Exception {
-    Account account =
-        Account.of(
-            app,
-            Account.CATALOG.replace(
-                "basePrices: {monthly: 49, annually: 490}", "basePrices: {oneTime: 49}"));
+    Account account = Account.of(app, ONE_TIME);
     String id = account.subscribe("billingCadence", "oneTime");
     account.call(12, "2040-02-05T00:00:00Z");
     account.call(20, "2040-03-20T00:00:00Z"); // ahead of the cut
@@ -319,6 +324,50 @@ class EventMonthsIT {
   }
 
   @Test
+  void whatIsCountedWhileADropWaitsIsKeptWithoutItsEvents() throws Exception {
+    Account account = Account.of(app, ONE_TIME);
+    account.call(12, "2040-02-05T00:00:00Z");
+    account.call(20, "2040-03-20T00:00:00Z"); // ahead of the cut
+    counted();
+    account.at("2040-03-10T00:00:00Z");
+    String id;
+    try (Connection connection = Tables.connect(app.database());
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      connection.setAutoCommit(false);
+      connection
+          .createStatement()
+          .execute("SELECT FROM event_chunk WHERE first_at < '2040-03-01Z' FOR UPDATE");
+      Future<Answer> dropped = threads.submit(this::drop);
+      assertThat(Merchant.eventually(() -> query(WAITING_FOR_LOCKS), each -> !each.isEmpty()))
+          .isNotEmpty();
+      id = account.subscribe("billingCadence", "oneTime", "startDate", "2040-02-01T00:00:00Z");
+      counted();
+      assertThat(counters()).containsExactly("0 2 32");
+      connection.rollback();
+      assertThat(dropped.get().status()).isEqualTo(204);
+    }
+    assertThat(
+            query(
+                "SELECT d.dropped_at >= p.opened_at FROM event_month_dropped d, subscription_period p"))
+        .containsExactly("t");
+    // as if the clock of the process that opened it had been ahead
+    query(
+        "UPDATE subscription_period SET opened_at = d.dropped_at + interval '4 seconds'"
+            + " FROM event_month_dropped d RETURNING period_index");
+    isClean(account);
+
+    account.change(id, "cancel");
+    counted();
+
+    assertThat(query("SELECT recounts FROM subscription_period")).containsExactly("0");
+    assertThat(counters()).containsExactly("0 2 32");
+    account.at("2040-03-20T00:00:00Z");
+    assertThat(account.lines(1)).containsExactly("2040-02-01..2040-03-10 32 21.00");
+    assertThat(events(account, 1, 0).problem()).isEqualTo("410 events_dropped []");
+    isClean(account);
+  }
+
+  @Test
   void aPeriodThatIsOpenedOverADroppedMonthCountsWhatIsLeft() throws Exception {
     Account account = billed();
     account.call(3, "2040-03-05T00:00:00Z");
@@ -328,6 +377,10 @@ class EventMonthsIT {
 
     account.subscribe("startDate", "2040-02-20T00:00:00Z");
     counted();
+    // later than clocks may be apart
+    query(
+        "UPDATE subscription_period SET opened_at = opened_at + interval '6 seconds'"
+            + " WHERE period_start = '2040-02-20Z' RETURNING period_index");
     account.at("2040-05-12T00:00:00Z");
 
     int invoice = account.invoices() - 2; // of its periods since February, the first
