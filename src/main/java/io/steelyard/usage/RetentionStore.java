@@ -67,11 +67,12 @@ final class RetentionStore {
       "DELETE FROM event_chunk_other WHERE first_at >= $1 AND first_at < $2";
 
   // Whoever reads or writes counted events has this lock in a weaker mode until its transaction
-  // ends. Longer than PostgreSQL waits before it sends a vacuum away that is in the way.
+  // ends. Longer than PostgreSQL waits before it sends a vacuum away that is in the way. Who lists
+  // the months holds the others' table and asks for those of months: so here too it comes first.
   private static final String LOCK =
       """
       SET LOCAL lock_timeout = '1200ms';
-      LOCK TABLE ONLY event_chunk IN ACCESS EXCLUSIVE MODE
+      LOCK TABLE ONLY event_chunk, event_chunk_other IN ACCESS EXCLUSIVE MODE
       """;
 
   private static final String NOTE =

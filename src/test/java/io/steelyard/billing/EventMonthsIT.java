@@ -21,6 +21,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -72,6 +74,10 @@ class EventMonthsIT {
 
   private Answer drop() {
     return app.operator("DELETE", FEBRUARY).send();
+  }
+
+  private String metrics() {
+    return app.management("GET", "/metrics").undocumented().send().text();
   }
 
   private List<String> query(String sql) {
@@ -510,6 +516,45 @@ class EventMonthsIT {
   }
 
   @Test
+  void aMonthThatCannotGoHoldsUpNoOther() throws Exception {
+    Endpoint database = app.database();
+    app.close();
+    YearMonth now = YearMonth.now(ZoneOffset.UTC);
+    String broken = now.minusMonths(5).toString();
+    String inUse = now.minusMonths(4).toString();
+    String free = now.minusMonths(3).toString();
+    for (String month : List.of(broken, inUse, free)) {
+      PostgresSupport.execute(
+          database,
+          "SELECT event_month('%s-10Z')".formatted(month),
+          chunk(month + "-10T00:00:00Z"));
+    }
+    PostgresSupport.execute(
+        database, "CREATE VIEW in_the_way AS SELECT events FROM " + table(broken));
+    try (Connection connection = Tables.connect(database)) {
+      connection.setAutoCommit(false);
+      connection.createStatement().execute("SELECT FROM " + table(inUse));
+      app = TestApp.start(database, Map.of("events.keepMonths", "2", "events.lookEveryMs", "100"));
+
+      Predicate<String> bothFailed =
+          Pattern.compile("steelyard_events_months_failed_total ([2-9]|[1-9][0-9]+)\\.0")
+              .asPredicate();
+      assertThat(Merchant.eventually(this::metrics, bothFailed)).matches(bothFailed);
+      List<String> left = List.of(broken + " []", inUse + " []");
+      assertThat(Merchant.eventually(this::reasons, left::equals)).isEqualTo(left);
+      assertThat(metrics()).contains("steelyard_events_months_dropped_total 1.0");
+      assertThat(app.operator("DELETE", MONTHS + "/" + inUse).send().problem())
+          .isEqualTo("503 contention []");
+    }
+    PostgresSupport.execute(database, "DROP VIEW in_the_way");
+    assertThat(Merchant.eventually(this::reasons, List::isEmpty)).isEmpty();
+  }
+
+  private static String table(String month) {
+    return "event_chunk_" + month.replace('-', '_');
+  }
+
+  @Test
   void oldMonthsLeaveByThemselvesWhereThatIsSet() throws Exception {
     Endpoint database = app.database();
     app.close();
@@ -527,8 +572,7 @@ class EventMonthsIT {
         .containsExactly(kept + " []");
     assertThat(
             Merchant.eventually(
-                () -> app.management("GET", "/metrics").undocumented().send().text(),
-                text -> text.contains("steelyard_events_months 1.0")))
+                this::metrics, text -> text.contains("steelyard_events_months 1.0")))
         .contains("steelyard_events_months 1.0", "steelyard_events_months_dropped_total 1.0");
   }
 }
