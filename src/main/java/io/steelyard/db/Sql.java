@@ -4,6 +4,7 @@ import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.Tuple;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
@@ -68,5 +69,13 @@ public final class Sql {
   /** As {@link #uuid}, for a filter where null means any: what is no id is one that no row has. */
   public static UUID filter(IdKind kind, String text) {
     return text == null ? null : Id.parse(kind, text).map(Id::uuid).orElse(NO_ROW);
+  }
+
+  /** Adds a condition that the column has the value, unless that is null. */
+  public static void and(String column, Object value, StringBuilder where, Tuple parameters) {
+    if (value != null) {
+      parameters.addValue(value);
+      where.append(" AND ").append(column).append(" = $").append(parameters.size());
+    }
   }
 }

@@ -7,6 +7,7 @@ import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlClient;
 import io.vertx.sqlclient.Tuple;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
@@ -15,6 +16,9 @@ import java.time.temporal.ChronoUnit;
  * the time last set for a test merchant whose clock was set. Milliseconds.
  */
 public final class MerchantClock {
+  /** How far the clocks of two processes may be apart. */
+  public static final Duration SKEW_MAX = Duration.ofSeconds(5);
+
   private static final String CLOCK_NOW = "SELECT clock_now FROM merchant WHERE id = $1";
 
   private final Clock system;

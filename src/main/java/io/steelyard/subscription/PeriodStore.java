@@ -6,6 +6,7 @@ import io.steelyard.domain.BillingPeriod;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.PeriodKey;
+import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlClient;
@@ -58,7 +59,8 @@ public final class PeriodStore {
       """;
 
   // Events ahead of the cut may have been counted before it; then all that remain are counted anew.
-  // Not where some may have been dropped: what they had come to would be lost with them.
+  // Not where some may have been dropped: what they had come to would be lost with them. The drop
+  // and the period's opening may have been timed by two clocks.
   private static final String CUT =
       """
       WITH cut AS (
@@ -71,7 +73,7 @@ public final class PeriodStore {
                     AND e.generated_at >= $4 AND e.generated_at < p.ready_until)
                AND NOT EXISTS (
                  SELECT FROM event_month_dropped d
-                  WHERE d.dropped_at >= p.opened_at
+                  WHERE d.dropped_at >= p.opened_at - interval '%d seconds'
                     AND d.month::timestamp AT TIME ZONE 'UTC' < p.ready_until
                     AND (d.month + interval '1 month') AT TIME ZONE 'UTC' > p.period_start
                  ) AS recount
@@ -87,7 +89,8 @@ public final class PeriodStore {
        WHERE p.merchant_id = $1 AND p.subscription_id = cut.subscription_id
          AND p.period_index = cut.period_index
       RETURNING cut.recount
-      """;
+      """
+          .formatted(MerchantClock.SKEW_MAX.toSeconds());
 
   // ready_until stays: events of the part that comes back may have been folded already
   private static final String EXTEND =

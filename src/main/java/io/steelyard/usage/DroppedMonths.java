@@ -1,5 +1,6 @@
 package io.steelyard.usage;
 
+import io.steelyard.merchant.MerchantClock;
 import java.time.Instant;
 import java.util.List;
 
@@ -13,7 +14,8 @@ record DroppedMonths(List<Dropped> months) {
 
   /**
    * Whether events may be gone that were counted in the period, so that nobody can tell any more
-   * which those were. In a period that was opened after the drop only later ones were counted.
+   * which those were. In a period that was opened after the drop only later ones were counted; two
+   * processes may have told the time.
    */
   boolean hide(UsagePeriod period) {
     return months.stream()
@@ -21,6 +23,6 @@ record DroppedMonths(List<Dropped> months) {
             month ->
                 period.start().isBefore(month.until())
                     && period.end().isAfter(month.since())
-                    && !period.openedAt().isAfter(month.at()));
+                    && !period.openedAt().isAfter(month.at().plus(MerchantClock.SKEW_MAX)));
   }
 }

@@ -3,6 +3,7 @@ package io.steelyard.usage;
 import io.steelyard.catalog.CatalogStore;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.PlanTerms;
+import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlClient;
 import java.time.Duration;
@@ -22,8 +23,6 @@ import java.util.function.Supplier;
  */
 final class PlanCache {
   private static final Duration AGE_MAX = Duration.ofSeconds(5);
-  // How far the clocks of two nodes may be apart.
-  private static final Duration SKEW_MAX = Duration.ofSeconds(5);
   private static final int ENTRIES_MAX = 10_000;
 
   record Key(UUID merchantId, UUID planId) {
@@ -76,7 +75,7 @@ final class PlanCache {
   private static boolean isFresh(Entry entry, UsagePeriod period, Instant now) {
     return !period.frozen()
         && now.isBefore(entry.loadedAt().plus(AGE_MAX))
-        && period.openedAt().isBefore(entry.loadedAt().minus(SKEW_MAX));
+        && period.openedAt().isBefore(entry.loadedAt().minus(MerchantClock.SKEW_MAX));
   }
 
   private Future<Map<Key, PlanTerms>> load(

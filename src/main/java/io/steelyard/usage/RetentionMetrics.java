@@ -11,6 +11,7 @@ public final class RetentionMetrics {
   private volatile double kept = Double.NaN;
   private volatile double bytes = Double.NaN;
   private final Counter dropped;
+  private final Counter failed;
 
   public RetentionMetrics(MeterRegistry registry) {
     Gauge.builder("steelyard.events.months", this, metrics -> metrics.kept)
@@ -26,6 +27,10 @@ public final class RetentionMetrics {
         Counter.builder("steelyard.events.months.dropped")
             .description("Months of events that were dropped")
             .register(registry);
+    failed =
+        Counter.builder("steelyard.events.months.failed")
+            .description("Old months that could not be listed or dropped in their turn")
+            .register(registry);
   }
 
   void months(List<EventMonth> months) {
@@ -35,5 +40,9 @@ public final class RetentionMetrics {
 
   void dropped() {
     dropped.increment();
+  }
+
+  void failed() {
+    failed.increment();
   }
 }

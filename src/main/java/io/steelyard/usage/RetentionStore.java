@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** The months that have events, of all merchants together, what still needs them, and their end. */
 final class RetentionStore {
@@ -66,11 +67,12 @@ final class RetentionStore {
       "DELETE FROM event_chunk_other WHERE first_at >= $1 AND first_at < $2";
 
   // Whoever reads or writes counted events has this lock in a weaker mode until its transaction
-  // ends. Longer than PostgreSQL waits before it sends a vacuum away that is in the way.
+  // ends. Longer than PostgreSQL waits before it sends a vacuum away that is in the way. Who lists
+  // the months holds the others' table and asks for those of months: so here too it comes first.
   private static final String LOCK =
       """
       SET LOCAL lock_timeout = '1200ms';
-      LOCK TABLE ONLY event_chunk IN ACCESS EXCLUSIVE MODE
+      LOCK TABLE ONLY event_chunk, event_chunk_other IN ACCESS EXCLUSIVE MODE
       """;
 
   private static final String NOTE =
@@ -172,23 +174,27 @@ final class RetentionStore {
    *
    * @return what needs the month now; then the transaction must be rolled back
    */
-  Future<List<Need>> drop(SqlConnection transaction, YearMonth month, Instant now) {
+  Future<List<Need>> drop(SqlConnection transaction, YearMonth month, Supplier<Instant> systemNow) {
     return deleteOther(transaction, month)
         .compose(done -> transaction.query(LOCK).execute())
         .compose(locked -> needs(transaction, RetentionNeeds.LATELY, ofMonths(List.of(month))))
         .compose(
             needs ->
                 needs.isEmpty()
-                    ? dropLocked(transaction, month, now).map(List.<Need>of())
+                    ? dropLocked(transaction, month, systemNow).map(List.<Need>of())
                     : Future.succeededFuture(needs.get(month.toString())));
   }
 
-  private Future<Void> dropLocked(SqlConnection transaction, YearMonth month, Instant now) {
+  /** The time is taken behind the lock: what goes was counted in periods opened before it. */
+  private Future<Void> dropLocked(
+      SqlConnection transaction, YearMonth month, Supplier<Instant> systemNow) {
     return deleteOther(transaction, month)
         .compose(done -> transaction.query("DROP TABLE IF EXISTS " + table(month)).execute())
         .compose(
             done ->
-                transaction.preparedQuery(NOTE).execute(Tuple.of(month.atDay(1), Sql.time(now))))
+                transaction
+                    .preparedQuery(NOTE)
+                    .execute(Tuple.of(month.atDay(1), Sql.time(systemNow.get()))))
         .mapEmpty();
   }
 

@@ -113,7 +113,7 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
     return pool.withTransaction(
             tx ->
                 store
-                    .drop(tx, month, clock.systemNow())
+                    .drop(tx, month, clock::systemNow)
                     .<Void>compose(
                         needs ->
                             needs.isEmpty()
@@ -162,13 +162,15 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
     return store
         .months(pool, now)
         .onSuccess(metrics::months)
-        .compose(months -> dropOld(months, YearMonth.from(now.atOffset(ZoneOffset.UTC))))
-        .onFailure(
-            error -> {
-              if (!stopping) {
-                LOG.warn("old events are dropped in the next turn", error);
-              }
-            });
+        .onFailure(error -> failed("months of events", error))
+        .compose(months -> dropOld(months, YearMonth.from(now.atOffset(ZoneOffset.UTC))));
+  }
+
+  private void failed(String what, Throwable error) {
+    if (!stopping) {
+      metrics.failed();
+      LOG.warn("{}: not dropped, the next turn tries again", what, error);
+    }
   }
 
   private Future<Void> dropOld(List<EventMonth> months, YearMonth thisMonth) {
@@ -185,6 +187,7 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
     return dropped;
   }
 
+  /** One that fails holds up no other. */
   private Future<Void> dropOld(EventMonth month) {
     if (stopping) {
       return Future.succeededFuture();
@@ -194,7 +197,13 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
       return Future.succeededFuture();
     }
     return drop(YearMonth.parse(month.month()), Call.within("retention", null, config.timeoutMs()))
-        .recover(error -> isGone(error) ? Future.succeededFuture() : Future.failedFuture(error));
+        .onFailure(
+            error -> {
+              if (!isGone(error)) {
+                failed("the events of " + month.month(), error);
+              }
+            })
+        .otherwiseEmpty();
   }
 
   /** Another process was faster. */

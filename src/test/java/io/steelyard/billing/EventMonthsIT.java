@@ -21,6 +21,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.flywaydb.core.Flyway;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,8 +34,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 class EventMonthsIT {
   private static final String MONTHS = "/operator/events/months";
   private static final String FEBRUARY = MONTHS + "/2040-02";
+  private static final String WAITING_FOR_LOCKS =
+      """
+      SELECT pid FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'
+      """;
   private static final Map<String, String> SETTINGS =
       Map.of("billing.pollMs", "3600000", "aggregation.pollMs", "20");
+
+  private static final String ONE_TIME =
+      Account.CATALOG.replace(
+          "basePrices: {monthly: 49, annually: 490}", "basePrices: {oneTime: 49}");
 
   private TestApp app = TestApp.start(SETTINGS);
 
@@ -63,6 +74,10 @@ class EventMonthsIT {
 
   private Answer drop() {
     return app.operator("DELETE", FEBRUARY).send();
+  }
+
+  private String metrics() {
+    return app.management("GET", "/metrics").undocumented().send().text();
   }
 
   private List<String> query(String sql) {
@@ -293,11 +308,7 @@ class EventMonthsIT {
 
   @Test
   void aPeriodWithoutEndKeepsWhatItHasCountedAlsoWhenItIsCutShort() throws Exception {
-    Account account =
-        Account.of(
-            app,
-            Account.CATALOG.replace(
-                "basePrices: {monthly: 49, annually: 490}", "basePrices: {oneTime: 49}"));
+    Account account = Account.of(app, ONE_TIME);
     String id = account.subscribe("billingCadence", "oneTime");
     account.call(12, "2040-02-05T00:00:00Z");
     account.call(20, "2040-03-20T00:00:00Z"); // ahead of the cut
@@ -319,6 +330,50 @@ class EventMonthsIT {
   }
 
   @Test
+  void whatIsCountedWhileADropWaitsIsKeptWithoutItsEvents() throws Exception {
+    Account account = Account.of(app, ONE_TIME);
+    account.call(12, "2040-02-05T00:00:00Z");
+    account.call(20, "2040-03-20T00:00:00Z"); // ahead of the cut
+    counted();
+    account.at("2040-03-10T00:00:00Z");
+    String id;
+    try (Connection connection = Tables.connect(app.database());
+        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      connection.setAutoCommit(false);
+      connection
+          .createStatement()
+          .execute("SELECT FROM event_chunk WHERE first_at < '2040-03-01Z' FOR UPDATE");
+      Future<Answer> dropped = threads.submit(this::drop);
+      assertThat(Merchant.eventually(() -> query(WAITING_FOR_LOCKS), each -> !each.isEmpty()))
+          .isNotEmpty();
+      id = account.subscribe("billingCadence", "oneTime", "startDate", "2040-02-01T00:00:00Z");
+      counted();
+      assertThat(counters()).containsExactly("0 2 32");
+      connection.rollback();
+      assertThat(dropped.get().status()).isEqualTo(204);
+    }
+    assertThat(
+            query(
+                "SELECT d.dropped_at >= p.opened_at FROM event_month_dropped d, subscription_period p"))
+        .containsExactly("t");
+    // as if the clock of the process that opened it had been ahead
+    query(
+        "UPDATE subscription_period SET opened_at = d.dropped_at + interval '4 seconds'"
+            + " FROM event_month_dropped d RETURNING period_index");
+    isClean(account);
+
+    account.change(id, "cancel");
+    counted();
+
+    assertThat(query("SELECT recounts FROM subscription_period")).containsExactly("0");
+    assertThat(counters()).containsExactly("0 2 32");
+    account.at("2040-03-20T00:00:00Z");
+    assertThat(account.lines(1)).containsExactly("2040-02-01..2040-03-10 32 21.00");
+    assertThat(events(account, 1, 0).problem()).isEqualTo("410 events_dropped []");
+    isClean(account);
+  }
+
+  @Test
   void aPeriodThatIsOpenedOverADroppedMonthCountsWhatIsLeft() throws Exception {
     Account account = billed();
     account.call(3, "2040-03-05T00:00:00Z");
@@ -328,6 +383,10 @@ class EventMonthsIT {
 
     account.subscribe("startDate", "2040-02-20T00:00:00Z");
     counted();
+    // later than clocks may be apart
+    query(
+        "UPDATE subscription_period SET opened_at = opened_at + interval '6 seconds'"
+            + " WHERE period_start = '2040-02-20Z' RETURNING period_index");
     account.at("2040-05-12T00:00:00Z");
 
     int invoice = account.invoices() - 2; // of its periods since February, the first
@@ -457,6 +516,45 @@ class EventMonthsIT {
   }
 
   @Test
+  void aMonthThatCannotGoHoldsUpNoOther() throws Exception {
+    Endpoint database = app.database();
+    app.close();
+    YearMonth now = YearMonth.now(ZoneOffset.UTC);
+    String broken = now.minusMonths(5).toString();
+    String inUse = now.minusMonths(4).toString();
+    String free = now.minusMonths(3).toString();
+    for (String month : List.of(broken, inUse, free)) {
+      PostgresSupport.execute(
+          database,
+          "SELECT event_month('%s-10Z')".formatted(month),
+          chunk(month + "-10T00:00:00Z"));
+    }
+    PostgresSupport.execute(
+        database, "CREATE VIEW in_the_way AS SELECT events FROM " + table(broken));
+    try (Connection connection = Tables.connect(database)) {
+      connection.setAutoCommit(false);
+      connection.createStatement().execute("SELECT FROM " + table(inUse));
+      app = TestApp.start(database, Map.of("events.keepMonths", "2", "events.lookEveryMs", "100"));
+
+      Predicate<String> bothFailed =
+          Pattern.compile("steelyard_events_months_failed_total ([2-9]|[1-9][0-9]+)\\.0")
+              .asPredicate();
+      assertThat(Merchant.eventually(this::metrics, bothFailed)).matches(bothFailed);
+      List<String> left = List.of(broken + " []", inUse + " []");
+      assertThat(Merchant.eventually(this::reasons, left::equals)).isEqualTo(left);
+      assertThat(metrics()).contains("steelyard_events_months_dropped_total 1.0");
+      assertThat(app.operator("DELETE", MONTHS + "/" + inUse).send().problem())
+          .isEqualTo("503 contention []");
+    }
+    PostgresSupport.execute(database, "DROP VIEW in_the_way");
+    assertThat(Merchant.eventually(this::reasons, List::isEmpty)).isEmpty();
+  }
+
+  private static String table(String month) {
+    return "event_chunk_" + month.replace('-', '_');
+  }
+
+  @Test
   void oldMonthsLeaveByThemselvesWhereThatIsSet() throws Exception {
     Endpoint database = app.database();
     app.close();
@@ -474,8 +572,7 @@ class EventMonthsIT {
         .containsExactly(kept + " []");
     assertThat(
             Merchant.eventually(
-                () -> app.management("GET", "/metrics").undocumented().send().text(),
-                text -> text.contains("steelyard_events_months 1.0")))
+                this::metrics, text -> text.contains("steelyard_events_months 1.0")))
         .contains("steelyard_events_months 1.0", "steelyard_events_months_dropped_total 1.0");
   }
 }

@@ -50,9 +50,9 @@ class UpgradeEventsIT {
   @BeforeAll
   static void upgrade() throws IOException {
     upgraded = PostgresSupport.emptyDatabase();
-    migrateTo("1");
+    migrateTo(upgraded, "1");
     run("/db/version1.sql");
-    migrateTo("7");
+    migrateTo(upgraded, "7");
     run("/db/version7-events.sql");
     events = found(EVENTS.formatted("event"));
     keys =
@@ -65,9 +65,9 @@ class UpgradeEventsIT {
     Migrations.migrate(upgraded);
   }
 
-  private static void migrateTo(String version) {
+  private static void migrateTo(Endpoint database, String version) {
     Flyway.configure()
-        .dataSource(upgraded.jdbcUrl(), upgraded.user(), upgraded.password())
+        .dataSource(database.jdbcUrl(), database.user(), database.password())
         .locations("classpath:db/migration")
         .target(version)
         .load()
@@ -122,14 +122,67 @@ class UpgradeEventsIT {
                 SELECT c::text FROM event_chunk c
                  WHERE date_trunc('day', first_at, 'UTC') <> date_trunc('day', last_at, 'UTC')
                     OR events <> json_array_length(content::json)
-                    OR (tableoid::regclass::text <> 'event_chunk_other')
+                    OR (tableoid::regclass::text NOT LIKE 'event_chunk_other_%')
                        <> (date_trunc('month', first_at, 'UTC')
                              >= date_trunc('month', now() - interval '24 months', 'UTC')
                            AND first_at < date_trunc('month', now() + interval '3 months', 'UTC'))
                 """))
         .isEmpty();
-    assertThat(found("SELECT 1 FROM event_chunk WHERE tableoid <> 'event_chunk_other'::regclass"))
+    assertThat(
+            found(
+                """
+                SELECT 1 FROM event_chunk
+                 WHERE tableoid::regclass::text NOT LIKE 'event_chunk_other_%'
+                """))
         .hasSizeGreaterThan(40);
+  }
+
+  @Test
+  void rowsOfOtherMonthsLieByYear() {
+    Endpoint database = PostgresSupport.emptyDatabase();
+    migrateTo(database, "9");
+    PostgresSupport.execute(
+        database,
+        "SELECT event_month('2026-01-01Z')",
+        """
+        INSERT INTO event_chunk (merchant_id, customer_id, first_at, last_at, events, content)
+        SELECT gen_random_uuid(), gen_random_uuid(), t.at, t.at, 1, '[]'
+          FROM unnest(ARRAY['1970-01-01Z', '2023-12-31 23:59:59.999Z', '2024-01-01Z',
+                            '2025-12-31 23:59:59.999Z', '2026-01-01Z', '2026-02-01Z',
+                            '2039-12-31 23:59:59.999Z', '2040-01-01Z', '2999-01-01Z'
+                           ]::timestamptz[]) AS t (at)
+        """);
+    String rows = "SELECT c::text FROM event_chunk c ORDER BY first_at";
+    List<String> before = PostgresSupport.column(database, rows);
+
+    Migrations.migrate(database);
+
+    assertThat(before).hasSize(9);
+    assertThat(PostgresSupport.column(database, rows)).isEqualTo(before);
+    assertThat(
+            PostgresSupport.column(
+                database, "SELECT tableoid::regclass FROM event_chunk ORDER BY first_at"))
+        .containsExactly(
+            "event_chunk_other_before_2024",
+            "event_chunk_other_before_2024",
+            "event_chunk_other_2024",
+            "event_chunk_other_2025",
+            "event_chunk_2026_01",
+            "event_chunk_other_2026",
+            "event_chunk_other_2039",
+            "event_chunk_other_since_2040",
+            "event_chunk_other_since_2040");
+    assertThat(
+            PostgresSupport.column(
+                database,
+                """
+                SELECT p.relid FROM pg_partition_tree('event_chunk') p
+                 WHERE p.isleaf
+                   AND NOT EXISTS (SELECT FROM pg_indexes i
+                                    WHERE i.tablename = p.relid::text
+                                      AND i.indexdef LIKE '%(customer_id, first_at, last_at)')
+                """))
+        .isEmpty();
   }
 
   @Test

@@ -185,6 +185,8 @@ class CustomerListIT {
         "order=                | ?order min_length",
         "orderBy=externalId    | ?orderBy enum",
         "orderBy=created_at    | ?orderBy enum",
+        "orderBy=status        | ?orderBy enum",
+        "orderBy=vanityId      | ?orderBy enum",
         "externalId=           | ?externalId min_length",
         "id=                   | ?id min_length",
         "ledgerAId=            | ?ledgerAId min_length",

@@ -103,18 +103,20 @@ class SubscriptionListIT {
             each -> assertThat(merchant.get(PATH + "/" + each.get("id")).object()).isEqualTo(each));
   }
 
-  @Test
-  void thePagesTogetherAreTheListAndOnePastTheEndIsEmpty() {
+  @ParameterizedTest
+  @CsvSource({"status, asc", "status, desc", "endDate, asc", "endDate, desc"})
+  void thePagesTogetherAreTheListAndOnePastTheEndIsEmpty(String field, String order) {
+    String query = "orderBy=" + field + "&order=" + order;
     List<Map<String, Object>> paged = new ArrayList<>();
     for (int page = 1; page <= 3; page++) {
-      Answer answer = list("orderBy=status&pageSize=5&page=" + page);
+      Answer answer = list(query + "&pageSize=5&page=" + page);
       assertThat(List.<Integer>of(answer.at("count"), answer.at("pages"), answer.at("currentPage")))
           .containsExactly(12, 3, page);
       paged.addAll(answer.at("results"));
     }
 
-    assertThat(paged).isEqualTo(results("orderBy=status&pageSize=100"));
-    assertThat(results("orderBy=status&pageSize=5&page=4")).isEmpty();
+    assertThat(paged).isEqualTo(results(query + "&pageSize=100"));
+    assertThat(results(query + "&pageSize=5&page=4")).isEmpty();
   }
 
   @ParameterizedTest
@@ -169,6 +171,7 @@ class SubscriptionListIT {
         "page=0          | ?page range",
         "order=upward    | ?order enum",
         "orderBy=planId  | ?orderBy enum",
+        "orderBy=vanityId | ?orderBy enum",
         "status=paused   | ?status enum",
         "status=Active   | ?status enum",
         "status=         | ?status min_length",

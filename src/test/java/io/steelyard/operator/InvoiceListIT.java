@@ -3,10 +3,12 @@ package io.steelyard.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.support.Merchant;
+import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -108,6 +110,54 @@ class InvoiceListIT {
     assertThat(up).hasSize(CUSTOMERS).isEqualTo(down);
   }
 
+  /** Of a merchant of its own: 24 invoices of few statuses and dates, some without one. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"createdAt", "dueDate", "id", "issueDate", "status", "updatedAt", "vanityId"})
+  void everyOrderIsByTheFieldThenTheIdAndPagesKeepToIt(String field) {
+    Merchant many = app.merchant("test", Merchant.CATALOG);
+    for (int i = 0; i < 24; i++) {
+      many.createCustomer("customer-" + i);
+    }
+    Tables.query(
+        app.database(),
+        """
+        UPDATE invoice
+           SET status = (ARRAY['paid', 'void', 'issued'])[1 + vanity_id % 3],
+               due_date = CASE WHEN vanity_id % 4 > 0
+                               THEN timestamptz '2040-01-01Z' + vanity_id % 4 * interval '1 day' END,
+               issue_date = CASE WHEN vanity_id % 5 > 0
+                                 THEN timestamptz '2040-02-01Z' - vanity_id % 5 * interval '1 ms' END,
+               created_at = timestamptz '2039-01-01Z' + vanity_id % 2 * interval '1 s',
+               updated_at = timestamptz '2039-02-01Z' + vanity_id % 7 * interval '1 s'
+         WHERE merchant_id = (SELECT merchant_id FROM invoice ORDER BY id DESC LIMIT 1)
+        RETURNING id
+        """);
+    Comparator<Map<String, Object>> byField =
+        field.equals("vanityId")
+            ? Comparator.comparing(each -> (Integer) each.get(field))
+            : Comparator.comparing(
+                each -> (String) each.get(field), Comparator.nullsLast(Comparator.naturalOrder()));
+    Comparator<Map<String, Object>> ascending =
+        byField.thenComparing(each -> (String) each.get("id"));
+
+    for (String order : List.of("asc", "desc")) {
+      String query = "/invoices?orderBy=" + field + "&order=" + order;
+      List<Map<String, Object>> all =
+          many.operator("GET", query + "&pageSize=100").send(200).at("results");
+      List<Map<String, Object>> paged = new ArrayList<>();
+      for (int page = 1; page <= 4; page++) {
+        Answer answer = many.operator("GET", query + "&pageSize=7&page=" + page).send(200);
+        paged.addAll(answer.at("results"));
+      }
+
+      assertThat(all)
+          .hasSize(24)
+          .isSortedAccordingTo(order.equals("asc") ? ascending : ascending.reversed());
+      assertThat(paged).isEqualTo(all);
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({
     "page=0, ?page range",
@@ -116,6 +166,9 @@ class InvoiceListIT {
     "pageSize=, ?pageSize min_length",
     "order=up, ?order enum",
     "orderBy=total, ?orderBy enum",
+    "orderBy=VanityId, ?orderBy enum",
+    "orderBy=vanity_id, ?orderBy enum",
+    "orderBy=, ?orderBy min_length",
     "customerId=, ?customerId min_length",
     "colour=red, ?colour unknown_parameter",
     "page=1&page=2, ?page repeated",

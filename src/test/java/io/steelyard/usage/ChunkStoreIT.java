@@ -10,6 +10,8 @@ import io.steelyard.support.Tables;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Transaction;
 import java.sql.Connection;
+import java.sql.SQLWarning;
+import java.sql.Statement;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -165,14 +167,14 @@ class ChunkStoreIT {
 
     assertThat(places())
         .containsExactly(
-            "2001-01-01 event_chunk_other",
-            "2024-02-29 event_chunk_other",
+            "2001-01-01 event_chunk_other_before_2024",
+            "2024-02-29 event_chunk_other_2024",
             "2024-03-01 event_chunk_2024_03",
             "2026-03-31 event_chunk_2026_03",
             "2026-04-01 event_chunk_2026_04",
             "2026-05-31 event_chunk_2026_05",
-            "2026-06-01 event_chunk_other",
-            "2099-12-31 event_chunk_other");
+            "2026-06-01 event_chunk_other_2026",
+            "2099-12-31 event_chunk_other_since_2040");
   }
 
   @Test
@@ -192,7 +194,7 @@ class ChunkStoreIT {
             "2026-05-31 event_chunk_2026_05",
             "2026-06-01 event_chunk_2026_06",
             "2026-06-30 event_chunk_2026_06",
-            "2026-07-01 event_chunk_other");
+            "2026-07-01 event_chunk_other_2026");
     assertThat(chunks.column("SELECT e::text FROM counted_event e"))
         .containsExactlyInAnyOrderElementsOf(before);
     assertThat(
@@ -201,6 +203,30 @@ class ChunkStoreIT {
         .singleElement()
         .asString()
         .contains("(customer_id, first_at, last_at)");
+  }
+
+  @Test
+  void aNewMonthLooksThroughNoOtherYear() throws Exception {
+    chunks.save(
+        List.of(
+            at("2023-12-31T23:59:59.999Z"),
+            at("2024-01-01T00:00:00Z"),
+            at("2099-01-01T00:00:00Z")));
+    List<String> said = new ArrayList<>();
+    try (Connection connection = Tables.connect(chunks.usage.endpoint);
+        Statement statement = connection.createStatement()) {
+      statement.execute("SET client_min_messages = debug1");
+      statement.execute("SELECT event_month('2026-06-15Z')");
+      for (SQLWarning next = statement.getWarnings(); next != null; next = next.getNextWarning()) {
+        said.add(next.getMessage());
+      }
+    }
+
+    assertThat(said)
+        .filteredOn(message -> message.startsWith("verifying table"))
+        .containsExactlyInAnyOrder(
+            "verifying table \"event_chunk_2026_06\"",
+            "verifying table \"event_chunk_other_2026\"");
   }
 
   @Test
@@ -254,7 +280,7 @@ class ChunkStoreIT {
 
       chunks.save(List.of(at("2026-03-05T00:00:00Z")));
 
-      assertThat(places()).containsExactly("2026-03-05 event_chunk_other");
+      assertThat(places()).containsExactly("2026-03-05 event_chunk_other_2026");
       reader.rollback();
     }
     chunks.save(List.of(at("2026-03-06T00:00:00Z")));
