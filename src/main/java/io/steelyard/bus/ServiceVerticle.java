@@ -40,7 +40,9 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   private final Here here;
   private MessageConsumer<Envelope> consumer;
   private MessageConsumer<Asked> own;
-  private int inFlight;
+
+  /** Written by its own thread only. */
+  private volatile int inFlight;
 
   protected ServiceVerticle(Address address, Settings settings) {
     this.address = address;
@@ -102,7 +104,7 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
     }
   }
 
-  /** From another process. */
+  /** From a bus that asks whoever listens at the address, in this process or in another. */
   private void receive(Message<Envelope> message) {
     receive(message.body(), (reply, failure) -> message.reply(failure == null ? reply : failure));
   }
@@ -116,7 +118,7 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
     if (call.expired()) {
       return; // the caller has been told that its time is up
     }
-    if (inFlight >= settings.inFlightMax()) {
+    if (!here.hasRoom()) {
       refused.increment();
       answer.fail(
           new Failure.Overloaded("overloaded", "The service is at its capacity. Try again.", 1)
@@ -142,8 +144,12 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
 
     @Override
     public boolean isAtHand() {
-      // the thread first: only its own may read the count
-      return ((ContextInternal) context).inThread() && inFlight < settings.inFlightMax();
+      return ((ContextInternal) context).inThread();
+    }
+
+    @Override
+    public boolean hasRoom() {
+      return inFlight < settings.inFlightMax();
     }
 
     @Override
