@@ -63,6 +63,13 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
     return Future.succeededFuture();
   }
 
+  /**
+   * Called when a stop begins. Requests on their way are still answered after it, and {@link
+   * #close} comes after the last: what keeps requests waiting for other verticles should end here,
+   * as those may be gone already.
+   */
+  protected void stopping() {}
+
   /** Closes what the verticle owns, after the last request. */
   protected Future<?> close() {
     return Future.succeededFuture();
@@ -83,6 +90,7 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   @Override
   public Future<?> stop() {
     Answering.of(vertx).remove(address, here);
+    stopping();
     Future<?> silent =
         own == null
             ? Future.succeededFuture()

@@ -36,6 +36,7 @@ class ServiceVerticleIT {
   private final AtomicInteger handled = new AtomicInteger();
   private final AtomicInteger closed = new AtomicInteger();
   private final Deque<Promise<Pong>> held = new ConcurrentLinkedDeque<>();
+  private volatile Runnable stopping = () -> {};
   private volatile Supplier<Future<Pong>> answer = () -> Future.succeededFuture(new Pong("pong"));
 
   /** A contract of one question. */
@@ -59,6 +60,11 @@ class ServiceVerticleIT {
     protected Future<? extends Reply> handle(PingMessages<?> request, Call call) {
       handled.incrementAndGet();
       return answer.get();
+    }
+
+    @Override
+    protected void stopping() {
+      stopping.run();
     }
 
     @Override
@@ -266,6 +272,22 @@ class ServiceVerticleIT {
     held.poll().complete(new Pong("in time"));
     assertThat(working.await()).isEqualTo(new Pong("in time"));
     stopping.await();
+    assertThat(closed).hasValue(1);
+  }
+
+  @Test
+  void aVerticleIsToldOfAStopWhileRequestsAreInFlight() throws Exception {
+    String id = deploy();
+    answer = this::hold;
+    stopping = () -> held.poll().complete(new Pong("let go"));
+    Future<Pong> working = ask();
+    while (held.isEmpty()) {
+      Thread.sleep(5);
+    }
+
+    vertx.undeploy(id).await();
+
+    assertThat(working.await()).isEqualTo(new Pong("let go"));
     assertThat(closed).hasValue(1);
   }
 }
