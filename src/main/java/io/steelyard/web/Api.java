@@ -7,7 +7,6 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.config.Config;
-import io.steelyard.domain.Id;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -16,9 +15,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,8 +39,7 @@ public final class Api {
   private final ExchangeReader exchanges;
   private final Patience patience;
   private final Counter refused;
-  private final Map<Id, Integer> inFlightByMerchant = new HashMap<>();
-  private final int inFlightMaxPerMerchant;
+  private final MerchantShares shares;
   private int inFlight;
 
   public Api(
@@ -56,10 +52,7 @@ public final class Api {
     this.bodyBytes = new BodyBytes(config.limits().bodyBytesInFlight(), metrics);
     this.exchanges = new ExchangeReader(config, bodies);
     this.patience = new Patience(config.timeouts().idleMs());
-    Config.Limits limits = config.limits();
-    this.inFlightMaxPerMerchant =
-        Math.ceilDiv(
-            limits.httpInFlightPerInstance() * limits.httpInFlightPercentPerMerchant(), 100);
+    this.shares = MerchantShares.of(vertx, config.limits());
     this.refused =
         Counter.builder("steelyard.http.refused")
             .description("Requests refused because too many were in flight")
@@ -138,12 +131,10 @@ public final class Api {
       return;
     }
     inFlight++;
-    BodyBytes.Share share = bodyBytes.share();
-    run(arrival, share)
+    run(arrival)
         .onComplete(
             outcome -> {
               inFlight--;
-              share.end();
               if (arrival.endpoint().timeoutMs() != null) {
                 patience.end(request.connection());
               }
@@ -168,43 +159,41 @@ public final class Api {
     }
   }
 
-  private Future<Answer> run(Arrival arrival, BodyBytes.Share share) {
+  private Future<Answer> run(Arrival arrival) {
     try {
       Future<Call> admitted = gate.admit(arrival.request(), arrival.requestId());
       if (!admitted.succeeded()) {
         arrival.request().pause(); // what follows must not be lost while its key is looked up
       }
-      return admitted.compose(call -> runShared(arrival, call, share));
+      return admitted.compose(call -> runShared(arrival, call));
     } catch (RuntimeException e) {
       return Future.failedFuture(e);
     }
   }
 
   /** No merchant takes all of the capacity, so that one that floods does not shut out others. */
-  private Future<Answer> runShared(Arrival arrival, Call call, BodyBytes.Share share) {
+  private Future<Answer> runShared(Arrival arrival, Call call) {
     if (call.merchant() == null) {
-      return operate(arrival, call, share);
+      return runHolding(arrival, call, bodyBytes.hold(null));
     }
-    Id merchant = call.merchant().id();
-    int before = inFlightByMerchant.getOrDefault(merchant, 0);
-    if (before >= inFlightMaxPerMerchant) {
+    MerchantShares.Share share = shares.enter(call.merchant().id());
+    if (share == null) {
       refused.increment();
       return FailureException.failed(
           new Failure.Overloaded(
               "overloaded", "Too many requests of this merchant are under way. Try again.", 1));
     }
-    inFlightByMerchant.put(merchant, before + 1);
-    return operate(arrival, call, share)
-        .onComplete(
-            done ->
-                inFlightByMerchant.computeIfPresent(
-                    merchant, (id, count) -> count == 1 ? null : count - 1));
+    return runHolding(arrival, call, bodyBytes.hold(share)).onComplete(done -> share.leave());
   }
 
-  private Future<Answer> operate(Arrival arrival, Call call, BodyBytes.Share share) {
+  private Future<Answer> runHolding(Arrival arrival, Call call, BodyBytes.Held held) {
+    return operate(arrival, call, held).onComplete(done -> held.end());
+  }
+
+  private Future<Answer> operate(Arrival arrival, Call call, BodyBytes.Held held) {
     try {
       return exchanges
-          .read(arrival, call, share)
+          .read(arrival, call, held)
           .compose(exchange -> perform(arrival.endpoint(), exchange));
     } catch (RuntimeException e) {
       return Future.failedFuture(e);

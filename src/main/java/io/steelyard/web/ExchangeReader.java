@@ -30,7 +30,7 @@ final class ExchangeReader {
    * The exchange, whose call has from now on the time of its endpoint. Fails with a {@link Refusal}
    * or with the faults of the JSON; may throw.
    */
-  Future<Exchange> read(Arrival arrival, Call call, BodyBytes.Share share) {
+  Future<Exchange> read(Arrival arrival, Call call, BodyBytes.Held held) {
     HttpServerRequest request = arrival.request();
     Endpoint.Body wanted = arrival.endpoint().body();
     if (wanted == Endpoint.Body.NONE) {
@@ -46,7 +46,7 @@ final class ExchangeReader {
       return Refusal.closing(415, "unsupported_media_type", problem).failed();
     }
     return bodies
-        .read(request, share)
+        .read(request, held)
         .map(body -> exchange(arrival, call, body, isParsed(wanted) ? tree(body) : null));
   }
 
