@@ -7,6 +7,7 @@ import io.steelyard.support.Merchant;
 import io.steelyard.support.RawHttp;
 import io.steelyard.support.RawHttp.Response;
 import io.steelyard.support.TestApp;
+import io.steelyard.support.TestConfig;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,10 +63,16 @@ class BodyBytesIT {
     try (TestApp app =
         TestApp.start(
             Map.of(
-                "verticles.http.instances", "" + instances,
-                "limits.bodyBytes", "" + BODY_MAX,
-                "limits.bodyBytesInFlight", "" + 4 * BODY_MAX,
-                "limits.bodyBytesPercentPerMerchant", "50"))) {
+                "http.port",
+                TestConfig.freePort(),
+                "verticles.http.instances",
+                "" + instances,
+                "limits.bodyBytes",
+                "" + BODY_MAX,
+                "limits.bodyBytesInFlight",
+                "" + 4 * BODY_MAX,
+                "limits.bodyBytesPercentPerMerchant",
+                "50"))) {
       Merchant flooding = app.merchant("test", null);
       Merchant other = app.merchant("test", null);
       String event = Json.encode(flooding.event("nobody", "n", 1, null)).toString();

@@ -7,6 +7,7 @@ import io.steelyard.support.RawHttp;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
+import io.steelyard.support.TestConfig;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -144,6 +145,8 @@ class OverloadIT {
     try (TestApp app =
         start(
             Map.of(
+                "http.port",
+                TestConfig.freePort(),
                 "verticles.http.instances",
                 "" + instances,
                 "limits.httpInFlightPerInstance",
@@ -188,6 +191,7 @@ class OverloadIT {
     try (TestApp app =
         start(
             Map.of(
+                "http.port", TestConfig.freePort(),
                 "verticles.http.instances", "2",
                 "limits.httpInFlightPerInstance", "16",
                 "limits.verticleInFlightPerInstance", "4"))) {
