@@ -115,11 +115,9 @@ public record Config(
       List<String> members) {}
 
   /**
-   * @param httpInFlightPercentPerMerchant of what one instance takes, of HTTP or of a feature
-   *     behind it, how much one merchant may have in flight in all of them together
-   * @param bodyBytesInFlight of one HTTP instance
-   * @param bodyBytesPercentPerMerchant of these, how many one merchant may have in all instances
-   *     together
+   * @param httpInFlightPercentPerMerchant of what one instance takes, HTTP's or the verticles'
+   *     behind it; counted in all HTTP instances together
+   * @param bodyBytesPercentPerMerchant of one HTTP instance's; likewise
    * @param requestsPerSecondPerMerchant 0 for no limit
    * @param eventsPerSecondPerMerchant 0 for no limit
    */
@@ -183,11 +181,13 @@ public record Config(
   /**
    * @param claimEventsMax folded in one transaction, as long as they are more than one batch
    * @param claimBytesMax likewise
+   * @param heldBytesMax of what this process stored and has not counted yet; the rest is read back
    * @param spacingMs from the beginning of one claim to that of the next, while events come in fast
    */
   public record Aggregation(
       @Range(min = 1, max = 1_000_000) int claimEventsMax,
       @Range(min = 1, max = 1 << 30) int claimBytesMax,
+      @Range(min = 0, max = 1 << 30) int heldBytesMax,
       @Range(min = 10, max = 60_000) int pollMs,
       @Range(min = 0, max = 10_000) int spacingMs,
       @Range(min = 1, max = 10_000) int backfillPeriodsMax,

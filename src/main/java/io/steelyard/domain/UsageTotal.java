@@ -25,23 +25,59 @@ public record UsageTotal(
   public static final UsageTotal NONE =
       new UsageTotal(0, BigDecimal.ZERO, null, null, null, null, null, 0);
 
-  /**
-   * What one event adds.
-   *
-   * @param number null for count and uniqueCount
-   * @param firstOfItsValue whether no event before it had the same value
-   */
-  public record Contribution(BigDecimal number, Instant at, UUID key, boolean firstOfItsValue) {
-    private UsageTotal alone() {
-      long unique = firstOfItsValue ? 1 : 0;
-      return number == null
-          ? new UsageTotal(1, BigDecimal.ZERO, null, null, null, null, null, unique)
-          : new UsageTotal(1, number, number, number, number, at, key, unique);
-    }
-  }
+  /** A total that grows event by event: many events make no more than one new total. */
+  public static final class Tally {
+    private UsageTotal before;
+    private long events;
+    private long uniques;
+    private BigDecimal sum = BigDecimal.ZERO;
+    private BigDecimal min;
+    private BigDecimal max;
+    private BigDecimal latest;
+    private Instant latestAt;
+    private UUID latestKey;
 
-  public UsageTotal plus(Contribution contribution) {
-    return merge(contribution.alone());
+    public Tally(UsageTotal before) {
+      this.before = before;
+    }
+
+    /**
+     * Adds one event.
+     *
+     * @param number null for count and uniqueCount
+     * @param firstOfItsValue whether no event before it had the same value
+     */
+    public void add(BigDecimal number, Instant at, UUID key, boolean firstOfItsValue) {
+      events++;
+      uniques += firstOfItsValue ? 1 : 0;
+      if (number != null) {
+        sum = sum.add(number);
+        min = min == null ? number : min.min(number);
+        max = max == null ? number : max.max(number);
+        if (latestAt == null || isLater(at, key, latestAt, latestKey)) {
+          latest = number;
+          latestAt = at;
+          latestKey = key;
+        }
+      }
+    }
+
+    public UsageTotal total() {
+      if (events > 0) {
+        before =
+            before.merge(
+                new UsageTotal(events, sum, min, max, latest, latestAt, latestKey, uniques));
+        events = 0;
+        uniques = 0;
+        sum = BigDecimal.ZERO;
+        min = null;
+        max = null;
+        latest = null;
+        latestAt = null;
+        latestKey = null;
+      }
+      return before;
+    }
   }
 
   /** Both together. Values that both had are counted twice in {@link #uniques}: see to that. */
@@ -62,8 +98,12 @@ public record UsageTotal(
     if (latestAt == null || other.latestAt == null) {
       return latestAt != null;
     }
-    int order = latestAt.compareTo(other.latestAt);
-    return order > 0 || order == 0 && compareAsPostgres(latestKey, other.latestKey) > 0;
+    return isLater(latestAt, latestKey, other.latestAt, other.latestKey);
+  }
+
+  private static boolean isLater(Instant at, UUID key, Instant otherAt, UUID otherKey) {
+    int order = at.compareTo(otherAt);
+    return order > 0 || order == 0 && compareAsPostgres(key, otherKey) > 0;
   }
 
   /** As bytes; {@link UUID#compareTo} would order them as signed numbers. */

@@ -84,11 +84,13 @@ public final class AggregationVerticle extends VerticleBase {
     metrics = new AggregationMetrics(registry, vertx);
     PlanCache plans = new PlanCache(new CatalogStore(), clock::systemNow);
     Folding folding = new Folding(plans);
+    HeldEvents held = HeldEvents.of(vertx);
+    held.upTo(config.heldBytesMax());
     // Periods first, so that the events that wait are counted in them at once.
     jobs =
         List.of(
             new PeriodBackfill(config, eventBytesMax, store, folding, metrics, clock::systemNow),
-            new BatchFold(config, store, folding, metrics, clock::systemNow, this::counted));
+            new BatchFold(config, store, folding, held, metrics, clock::systemNow, this::counted));
     vertx.eventBus().localConsumer(Address.EVENTS_STORED, message -> wake());
     run();
     return vertx

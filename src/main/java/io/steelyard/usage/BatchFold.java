@@ -3,7 +3,6 @@ package io.steelyard.usage;
 import io.steelyard.config.Config;
 import io.steelyard.db.CustomerLocks;
 import io.steelyard.usage.ClaimPace.Demand;
-import io.steelyard.usage.EventContent.Element;
 import io.steelyard.usage.UsageStore.Batch;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Pool;
@@ -27,6 +26,7 @@ final class BatchFold implements AggregationJob {
   private final UsageStore store;
   private final ChunkStore chunks;
   private final Folding folding;
+  private final HeldEvents held;
   private final AggregationMetrics metrics;
   private final Supplier<Instant> systemNow;
   private final IntConsumer counted;
@@ -41,6 +41,7 @@ final class BatchFold implements AggregationJob {
       Config.Aggregation config,
       UsageStore store,
       Folding folding,
+      HeldEvents held,
       AggregationMetrics metrics,
       Supplier<Instant> systemNow,
       IntConsumer counted) {
@@ -48,6 +49,7 @@ final class BatchFold implements AggregationJob {
     this.store = store;
     this.chunks = new ChunkStore(systemNow);
     this.folding = folding;
+    this.held = held;
     this.metrics = metrics;
     this.systemNow = systemNow;
     this.counted = counted;
@@ -85,14 +87,25 @@ final class BatchFold implements AggregationJob {
               if (taken.isEmpty()) {
                 return Future.succeededFuture(new Folded(0, Demand.SAME, Map.of()));
               }
-              return store
-                  .events(transaction, refs)
-                  .compose(elements -> countAndKeep(transaction, elements))
+              return events(transaction, refs)
+                  .compose(events -> countAndKeep(transaction, events))
                   .compose(
                       unratable ->
                           store
                               .deleteBatches(transaction, refs)
                               .map(done -> folded(claimed, taken, unratable)));
+            });
+  }
+
+  /** Those that this process stored are at hand, as a rule. */
+  private Future<List<StoredEvent>> events(SqlConnection transaction, List<Batch.Ref> refs) {
+    List<StoredEvent> events = new ArrayList<>();
+    return store
+        .events(transaction, held.take(refs, events))
+        .map(
+            read -> {
+              events.addAll(read);
+              return events;
             });
   }
 
@@ -129,8 +142,8 @@ final class BatchFold implements AggregationJob {
 
   /** Kept behind the customers' locks, so that who opens a period sees all that was counted. */
   private Future<Map<String, Integer>> countAndKeep(
-      SqlConnection transaction, List<Element> elements) {
-    List<CustomerEvents> groups = CustomerEvents.of(elements);
+      SqlConnection transaction, List<StoredEvent> taken) {
+    List<CustomerEvents> groups = CustomerEvents.of(taken);
     return fold(transaction, groups.stream().filter(group -> group.customerId() != null).toList())
         .compose(unratable -> chunks.save(transaction, groups).map(unratable));
   }
@@ -143,17 +156,17 @@ final class BatchFold implements AggregationJob {
     Set<UUID> customers = new HashSet<>();
     Set<UUID> merchants = new HashSet<>();
     List<StoredEvent> events = new ArrayList<>();
-    Instant first = Instant.MAX;
-    Instant last = Instant.MIN;
+    long first = Long.MAX_VALUE;
+    long last = Long.MIN_VALUE;
     for (CustomerEvents group : groups) {
       customers.add(group.customerId());
       merchants.add(group.merchantId());
-      group.elements().forEach(element -> events.add(element.event()));
-      first = group.first().isBefore(first) ? group.first() : first;
-      last = group.last().isAfter(last) ? group.last() : last;
+      events.addAll(group.events());
+      first = Math.min(first, group.first().atMillis());
+      last = Math.max(last, group.last().atMillis());
     }
-    Instant from = first;
-    Instant to = last;
+    Instant from = Instant.ofEpochMilli(first);
+    Instant to = Instant.ofEpochMilli(last);
     return CustomerLocks.lock(transaction, customers)
         .compose(locked -> store.readyPeriods(transaction, customers, merchants, from, to))
         .compose(periods -> folding.fold(transaction, events, periods));

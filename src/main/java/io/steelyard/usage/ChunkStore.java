@@ -2,10 +2,9 @@ package io.steelyard.usage;
 
 import io.steelyard.db.Columns;
 import io.steelyard.db.Sql;
-import io.steelyard.usage.EventContent.Element;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.sqlclient.SqlConnection;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
@@ -21,9 +20,10 @@ final class ChunkStore {
   private static final String SAVE =
       """
       INSERT INTO event_chunk (merchant_id, customer_id, first_at, last_at, events, content)
-      SELECT c.merchant_id, c.customer_id, c.first_at, c.last_at, c.events, c.content
+      SELECT c.merchant_id, c.customer_id, c.first_at, c.last_at, c.events,
+             convert_from(c.content, 'UTF8')
       FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::integer[],
-                  $6::text[])
+                  $6::bytea[])
            AS c (merchant_id, customer_id, first_at, last_at, events, content)
       """;
 
@@ -36,28 +36,29 @@ final class ChunkStore {
   private static final int MONTHS_BACK = 24;
   private static final int MONTHS_AHEAD = 2;
 
-  private record Chunk(List<Element> elements) {
+  private record Chunk(List<StoredEvent> events) {
     StoredEvent first() {
-      return elements.getFirst().event();
+      return events.getFirst();
     }
 
     StoredEvent last() {
-      return elements.getLast().event();
+      return events.getLast();
     }
 
-    String content() {
+    /** As bytes: the client writes text to the server one by one. */
+    Buffer content() {
       int bytes = 1;
-      for (Element element : elements) {
-        bytes += element.jsonBytes() + 1;
+      for (StoredEvent event : events) {
+        bytes += event.jsonBytes() + 1;
       }
       byte[] content = new byte[bytes];
       int at = 0;
-      for (Element element : elements) {
+      for (StoredEvent event : events) {
         content[at] = (byte) (at == 0 ? '[' : ',');
-        at = element.copyJson(content, at + 1);
+        at = event.copyJson(content, at + 1);
       }
       content[at] = ']';
-      return new String(content, StandardCharsets.UTF_8);
+      return Buffer.buffer(content);
     }
   }
 
@@ -82,36 +83,36 @@ final class ChunkStore {
                 .uuids(chunk -> chunk.first().customerId())
                 .times(chunk -> chunk.first().generatedAt())
                 .times(chunk -> chunk.last().generatedAt())
-                .integers(chunk -> chunk.elements().size())
-                .texts(Chunk::content)
+                .integers(chunk -> chunk.events().size())
+                .bytes(Chunk::content)
                 .and());
   }
 
   private static List<Chunk> chunks(List<CustomerEvents> groups) {
     List<Chunk> chunks = new ArrayList<>();
     for (CustomerEvents group : groups) {
-      List<Element> elements = group.elements();
+      List<StoredEvent> events = group.events();
       int from = 0;
       int bytes = 0;
-      long day = day(elements.getFirst());
-      for (int i = 0; i < elements.size(); i++) {
-        int more = elements.get(i).jsonBytes() + 1;
-        long dayOfThis = day(elements.get(i));
+      long day = day(group.first());
+      for (int i = 0; i < events.size(); i++) {
+        int more = events.get(i).jsonBytes() + 1;
+        long dayOfThis = day(events.get(i));
         if (i > from && (bytes + more > CONTENT_BYTES_MAX || dayOfThis != day)) {
-          chunks.add(new Chunk(elements.subList(from, i)));
+          chunks.add(new Chunk(events.subList(from, i)));
           from = i;
           bytes = 0;
         }
         day = dayOfThis;
         bytes += more;
       }
-      chunks.add(new Chunk(elements.subList(from, elements.size())));
+      chunks.add(new Chunk(events.subList(from, events.size())));
     }
     return chunks;
   }
 
-  private static long day(Element element) {
-    return Math.floorDiv(element.event().generatedAt().toEpochMilli(), DAY_MILLIS);
+  private static long day(StoredEvent event) {
+    return Math.floorDiv(event.atMillis(), DAY_MILLIS);
   }
 
   /** Asked for each time: who remembered would also remember what was rolled back, or dropped. */
@@ -120,7 +121,7 @@ final class ChunkStore {
     Set<YearMonth> months = new HashSet<>();
     long lastDay = Long.MIN_VALUE;
     for (Chunk chunk : chunks) {
-      long day = day(chunk.elements().getFirst());
+      long day = day(chunk.first());
       if (day != lastDay) {
         YearMonth month = YearMonth.from(chunk.first().generatedAt().atOffset(ZoneOffset.UTC));
         if (!month.isBefore(now.minusMonths(MONTHS_BACK))

@@ -4,6 +4,7 @@ import io.steelyard.db.Columns;
 import io.steelyard.db.Sql;
 import io.steelyard.usage.Flush.Entry;
 import io.steelyard.usage.Flush.Share;
+import io.steelyard.usage.UsageStore.Batch;
 import io.vertx.core.Future;
 import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.Row;
@@ -38,6 +39,7 @@ final class EventStore {
              s.content, s.repeats::integer[]
       FROM unnest($4::uuid[], $5::integer[], $6::bigint[], $7::bytea[], $8::text[])
            AS s (merchant_id, events, bytes, content, repeats)
+      RETURNING batch, merchant_id
       """;
 
   // Grouped, not joined: a plan for lists of unknown length would compare each with each.
@@ -94,7 +96,15 @@ final class EventStore {
   // What an event takes of memory besides its content, when it is folded.
   private static final long BYTES_OF_AN_EVENT = 200;
 
+  private final HeldEvents held;
   private int careful;
+
+  /**
+   * @param held takes what is stored whole
+   */
+  EventStore(HeldEvents held) {
+    this.held = held;
+  }
 
   /** Stores the entries whose keys are new, in one commit; the others. */
   Future<List<Entry>> store(SqlClient client, Flush flush, Instant storedAt) {
@@ -106,12 +116,24 @@ final class EventStore {
         .preparedQuery(STORE_NEW)
         .execute(
             shares(keys(flush.entries()).and(), flush.shares(), false).addValue(Sql.time(storedAt)))
-        .map(done -> List.<Entry>of())
+        .map(batches -> hold(flush, batches))
         .recover(
             error ->
                 isDuplicate(error)
                     ? storeWhatIsNew(client, flush, storedAt)
                     : Future.failedFuture(error));
+  }
+
+  private List<Entry> hold(Flush flush, RowSet<Row> batches) {
+    Map<UUID, Long> batchOf = new HashMap<>();
+    batches.forEach(row -> batchOf.put(row.getUUID("merchant_id"), row.getLong("batch")));
+    for (Share share : flush.shares()) {
+      if (share.repeats().isEmpty()) {
+        held.hold(
+            new Batch.Ref(batchOf.get(share.merchantId()), share.merchantId()), share.requests());
+      }
+    }
+    return List.of();
   }
 
   private Future<List<Entry>> storeWhatIsNew(SqlClient client, Flush flush, Instant storedAt) {

@@ -18,13 +18,12 @@ final class EventWriter {
   private static final byte[] END = ascii("},");
   private static final byte[] HEX = ascii("0123456789abcdef");
   private static final int UUID_BYTES = 36;
+  private static final int EVENTS_EXPECTED = 4;
 
-  private long[] keys = new long[2 * 16];
-  private int[] payloadHashes = new int[16];
-  private int[] ends = new int[16];
+  private final EventColumns.Builder columns = new EventColumns.Builder(EVENTS_EXPECTED);
+  private int[] payloadHashes = new int[EVENTS_EXPECTED];
   private byte[] content;
   private int size;
-  private int count;
 
   /**
    * @param bytesExpected of content, to begin with
@@ -35,10 +34,8 @@ final class EventWriter {
 
   EncodedEvents encoded() {
     return new EncodedEvents(
-        Arrays.copyOf(keys, 2 * count),
-        Arrays.copyOf(payloadHashes, count),
-        Arrays.copyOf(ends, count),
-        size == content.length ? content : Arrays.copyOf(content, size));
+        columns.build(size == content.length ? content : Arrays.copyOf(content, size)),
+        Arrays.copyOf(payloadHashes, columns.count()));
   }
 
   /**
@@ -59,13 +56,14 @@ final class EventWriter {
       byte[] source,
       int dataFrom,
       int dataLength) {
-    if (customerId == null) {
-      put(KEY_FIRST);
-    } else {
-      put(CUSTOMER);
-      put(customerId);
-      put(KEY_BEHIND_CUSTOMER);
-    }
+    columns.add(
+        customerId,
+        key.getMostSignificantBits(),
+        key.getLeastSignificantBits(),
+        atMillis,
+        name,
+        userId);
+    int jsonFrom = putBeginning(customerId);
     put(key);
     put(AT);
     putAscii(Long.toString(atMillis));
@@ -76,23 +74,28 @@ final class EventWriter {
       put(DATA);
       reserve(dataLength);
       System.arraycopy(source, dataFrom, content, size, dataLength);
+      columns.data(size, size + dataLength);
       size += dataLength;
     }
     put(END);
-    end(key, payloadHash);
+    columns.json(jsonFrom, size - 1); // without the comma
+    int count = columns.count();
+    if (count > payloadHashes.length) {
+      payloadHashes = Arrays.copyOf(payloadHashes, 2 * count);
+    }
+    payloadHashes[count - 1] = payloadHash;
   }
 
-  private void end(UUID key, int payloadHash) {
-    if (count == ends.length) {
-      keys = Arrays.copyOf(keys, 4 * count);
-      payloadHashes = Arrays.copyOf(payloadHashes, 2 * count);
-      ends = Arrays.copyOf(ends, 2 * count);
+  /** Where what a chunk holds begins: behind the brace, or behind the customer. */
+  private int putBeginning(UUID customerId) {
+    if (customerId == null) {
+      put(KEY_FIRST);
+      return size - KEY_FIRST.length + 1;
     }
-    keys[2 * count] = key.getMostSignificantBits();
-    keys[2 * count + 1] = key.getLeastSignificantBits();
-    payloadHashes[count] = payloadHash;
-    ends[count] = size;
-    count++;
+    put(CUSTOMER);
+    put(customerId);
+    put(KEY_BEHIND_CUSTOMER);
+    return size - KEY_BEHIND_CUSTOMER.length + 2;
   }
 
   private void putText(byte[] member, String text) {

@@ -9,7 +9,6 @@ import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlClient;
 import io.vertx.sqlclient.Tuple;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -181,12 +180,7 @@ final class ExplainStore {
     return client
         .preparedQuery(ascending ? FORWARDS : BACKWARDS)
         .execute(parameters)
-        .map(
-            rows -> {
-              List<StoredEvent> events = new ArrayList<>(rows.size());
-              rows.forEach(row -> events.add(StoredEvent.of(row)));
-              return events;
-            });
+        .map(StoredEvent::of);
   }
 
   private static Instant latest(Instant one, Instant other) {

@@ -63,15 +63,21 @@ final class Flush {
   /**
    * What one merchant has in a flush.
    *
-   * @param count of all its events, those that come again included
-   * @param repeats positions of those that come again within the flush
+   * @param requests their events, one behind the other, are the content
+   * @param repeats positions, from 1, of events that come again within the flush
    */
   record Share(
-      UUID merchantId, int merchantNumber, int count, Buffer content, List<Integer> repeats) {}
+      UUID merchantId,
+      int merchantNumber,
+      List<EncodedEvents> requests,
+      int count,
+      Buffer content,
+      List<Integer> repeats) {}
 
   private static final class Collected {
     private final int merchantNumber;
     private final Buffer content = Buffer.buffer().appendByte((byte) '[');
+    private final List<EncodedEvents> requests = new ArrayList<>();
     private final List<Integer> repeats = new ArrayList<>();
     private int count;
 
@@ -81,7 +87,7 @@ final class Flush {
 
     private Share share(UUID merchantId) {
       content.setByte(content.length() - 1, (byte) ']'); // in place of the last comma
-      return new Share(merchantId, merchantNumber, count, content, repeats);
+      return new Share(merchantId, merchantNumber, requests, count, content, repeats);
     }
   }
 
@@ -105,13 +111,14 @@ final class Flush {
         entries[at++] =
             new Entry(
                 pending.merchantNumber(),
-                events.keyHigh(i),
-                events.keyLow(i),
+                events.columns().keyHigh(i),
+                events.columns().keyLow(i),
                 events.payloadHashes()[i],
                 request,
                 ++share.count);
       }
-      share.content.appendBytes(events.content());
+      share.requests.add(events);
+      share.content.appendBytes(events.columns().content());
     }
     // In one order for all flushes, so that two with keys in common wait for each other and never
     // deadlock; and neighbours in the index are written one after the other.

@@ -2,9 +2,9 @@ package io.steelyard.usage;
 
 import io.steelyard.domain.PriceTerms;
 import io.steelyard.domain.UsageTotal;
-import io.steelyard.domain.UsageTotal.Contribution;
 import io.steelyard.usage.Matching.Hit;
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,7 +31,7 @@ final class Fold {
   private final Map<Meter.Ref, UsageTotal> loaded;
   private final Set<Unique> unseen;
   private final Wallets wallets;
-  private final Map<Meter, Reading> readings = new LinkedHashMap<>();
+  private final Map<Meter, UsageTotal.Tally> tallies = new LinkedHashMap<>();
 
   /**
    * @param loaded the counters as they are; a missing one is at zero
@@ -46,25 +46,23 @@ final class Fold {
   /** The counters that changed; the wallets note themselves what changed in them. */
   List<Reading> fold(List<Hit> hits) {
     hits.forEach(this::fold);
-    return List.copyOf(readings.values());
+    List<Reading> readings = new ArrayList<>(tallies.size());
+    tallies.forEach((meter, tally) -> readings.add(new Reading(meter, tally.total())));
+    return readings;
   }
 
   private void fold(Hit hit) {
     Meter meter = hit.meter();
     boolean first =
         hit.valueHash() != null && unseen.remove(new Unique(meter.ref(), hit.valueHash()));
-    Reading before = readings.get(meter);
-    UsageTotal total =
-        before == null ? loaded.getOrDefault(meter.ref(), UsageTotal.NONE) : before.total();
-    Reading after =
-        new Reading(
-            meter,
-            total.plus(
-                new Contribution(
-                    hit.number(), hit.event().generatedAt(), hit.event().key(), first)));
-    readings.put(meter, after);
+    UsageTotal.Tally tally = tallies.computeIfAbsent(meter, this::begin);
+    hit.addTo(tally, first);
     for (PriceTerms price : meter.drawing()) {
-      wallets.settle(meter, price, after.quantity(), hit.event());
+      wallets.settle(meter, price, new Reading(meter, tally.total()).quantity(), hit.event());
     }
+  }
+
+  private UsageTotal.Tally begin(Meter meter) {
+    return new UsageTotal.Tally(loaded.getOrDefault(meter.ref(), UsageTotal.NONE));
   }
 }

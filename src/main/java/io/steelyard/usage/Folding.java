@@ -41,7 +41,7 @@ final class Folding {
     }
     return meters(transaction, periods)
         .map(meters -> Matching.ofOrdered(events, meters))
-        .compose(matching -> count(transaction, matching.hits()).map(done -> matching.unratable()));
+        .compose(matching -> count(transaction, matching).map(done -> matching.unratable()));
   }
 
   /** Forgets what these periods have counted, but not what they have drawn for it. */
@@ -109,11 +109,12 @@ final class Folding {
                     .toList());
   }
 
-  private Future<Void> count(SqlConnection transaction, List<Hit> hits) {
+  private Future<Void> count(SqlConnection transaction, Matching matching) {
+    List<Hit> hits = matching.hits();
     if (hits.isEmpty()) {
       return Future.succeededFuture();
     }
-    Set<Meter> meters = hits.stream().map(Hit::meter).collect(Collectors.toSet());
+    Set<Meter> meters = matching.meters();
     List<Meter.Ref> refs = meters.stream().map(Meter::ref).toList();
     return counters
         .addUniques(transaction, uniques(hits))

@@ -2,6 +2,7 @@ package io.steelyard.usage;
 
 import io.steelyard.domain.EventFacts;
 import io.steelyard.domain.EventRules;
+import io.steelyard.domain.UsageTotal;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -9,9 +10,11 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 
 /** Which events count on which meters, and with what. */
@@ -22,10 +25,18 @@ final class Matching {
    * @param number null for count and uniqueCount
    * @param valueHash 128 bits of the value that uniqueCount tells apart, else null
    */
-  record Hit(StoredEvent event, Meter meter, BigDecimal number, UUID valueHash) {}
+  record Hit(StoredEvent event, Meter meter, BigDecimal number, UUID valueHash) {
+    /**
+     * @param first whether no event before it had its value
+     */
+    void addTo(UsageTotal.Tally tally, boolean first) {
+      tally.add(number, event.generatedAt(), event.key(), first);
+    }
+  }
 
   private final Map<UUID, List<Meter>> metersByCustomer = new HashMap<>();
   private final List<Hit> hits = new ArrayList<>();
+  private final Set<Meter> metersHit = new HashSet<>();
   private final Map<String, Integer> unratable = new HashMap<>();
   private final MessageDigest sha256;
   private UUID customerId; // of the last event
@@ -62,6 +73,11 @@ final class Matching {
     return hits;
   }
 
+  /** Those that any of the hits is on. */
+  Set<Meter> meters() {
+    return metersHit;
+  }
+
   /** How many events matched and had nothing to count, by reason. */
   Map<String, Integer> unratable() {
     return unratable;
@@ -86,11 +102,11 @@ final class Matching {
   private void hit(StoredEvent event, EventFacts facts, Meter meter) {
     EventRules rules = meter.rules();
     switch (rules.calculation()) {
-      case COUNT -> hits.add(new Hit(event, meter, null, null));
+      case COUNT -> add(new Hit(event, meter, null, null));
       case UNIQUE_COUNT -> {
         Optional<String> text = rules.text(facts);
         if (text.isPresent()) {
-          hits.add(new Hit(event, meter, null, hash(text.get())));
+          add(new Hit(event, meter, null, hash(text.get())));
         } else {
           unratable(facts, rules, "no_text");
         }
@@ -98,12 +114,17 @@ final class Matching {
       case SUM, MAX, MIN, AVERAGE, LATEST -> {
         Optional<BigDecimal> number = rules.number(facts);
         if (number.isPresent()) {
-          hits.add(new Hit(event, meter, number.get(), null));
+          add(new Hit(event, meter, number.get(), null));
         } else {
           unratable(facts, rules, "not_numeric");
         }
       }
     }
+  }
+
+  private void add(Hit hit) {
+    hits.add(hit);
+    metersHit.add(hit.meter());
   }
 
   private void unratable(EventFacts facts, EventRules rules, String otherwise) {

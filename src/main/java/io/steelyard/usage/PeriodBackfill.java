@@ -137,7 +137,7 @@ final class PeriodBackfill implements AggregationJob {
     List<StoredEvent> events = new ArrayList<>(page.size());
     StoredEvent previous = last;
     for (StoredEvent event : page) {
-      if (!event.equals(previous)) {
+      if (previous == null || !event.isSameAs(previous)) {
         events.add(event);
       }
       previous = event;

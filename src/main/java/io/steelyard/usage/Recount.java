@@ -6,7 +6,6 @@ import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.PlanTerms;
 import io.steelyard.domain.UsageTotal;
-import io.steelyard.domain.UsageTotal.Contribution;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.usage.Fold.Unique;
 import io.steelyard.usage.Matching.Hit;
@@ -58,16 +57,19 @@ public final class Recount {
   }
 
   private static final class Tallies {
-    private final Map<Meter.Ref, UsageTotal> totals = new HashMap<>();
+    private final Map<Meter.Ref, UsageTotal.Tally> tallies = new HashMap<>();
     private final Set<Unique> seen = new HashSet<>();
 
     private void add(Hit hit) {
       Meter.Ref ref = hit.meter().ref();
       boolean first = hit.valueHash() != null && seen.add(new Unique(ref, hit.valueHash()));
-      Contribution contribution =
-          new Contribution(hit.number(), hit.event().generatedAt(), hit.event().key(), first);
-      totals.merge(
-          ref, UsageTotal.NONE.plus(contribution), (before, one) -> before.plus(contribution));
+      hit.addTo(
+          tallies.computeIfAbsent(ref, meter -> new UsageTotal.Tally(UsageTotal.NONE)), first);
+    }
+
+    private UsageTotal total(Meter.Ref ref) {
+      UsageTotal.Tally tally = tallies.get(ref);
+      return tally == null ? UsageTotal.NONE : tally.total();
     }
   }
 
@@ -125,8 +127,7 @@ public final class Recount {
                       done -> counters.counters(snapshot, meters.stream().map(Meter::ref).toList()))
                   .map(
                       stored ->
-                          new Page(
-                              null, meters.size(), differences(meters, tallies.totals, stored)));
+                          new Page(null, meters.size(), differences(meters, tallies, stored)));
             });
   }
 
@@ -201,13 +202,11 @@ public final class Recount {
   }
 
   private static List<Difference> differences(
-      Collection<Meter> meters,
-      Map<Meter.Ref, UsageTotal> recounted,
-      Map<Meter.Ref, UsageTotal> stored) {
+      Collection<Meter> meters, Tallies recounted, Map<Meter.Ref, UsageTotal> stored) {
     List<Difference> differences = new ArrayList<>();
     for (Meter meter : meters) {
       UsageTotal is = stored.getOrDefault(meter.ref(), UsageTotal.NONE);
-      UsageTotal due = recounted.getOrDefault(meter.ref(), UsageTotal.NONE);
+      UsageTotal due = recounted.total(meter.ref());
       String how = difference(is, due);
       if (!how.isEmpty()) {
         differences.add(

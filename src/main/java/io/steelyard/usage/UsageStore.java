@@ -5,7 +5,6 @@ import io.steelyard.db.Sql;
 import io.steelyard.domain.BillingCadence;
 import io.steelyard.domain.WireName;
 import io.steelyard.merchant.MerchantClock;
-import io.steelyard.usage.EventContent.Element;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
@@ -178,21 +177,24 @@ final class UsageStore {
   }
 
   /** All events of these batches. */
-  Future<List<Element>> events(SqlConnection transaction, Collection<Batch.Ref> batches) {
+  Future<List<StoredEvent>> events(SqlConnection transaction, Collection<Batch.Ref> batches) {
+    if (batches.isEmpty()) {
+      return Future.succeededFuture(List.of());
+    }
     return transaction
         .preparedQuery(BATCH_CONTENT)
         .execute(columns(batches))
         .map(
             rows -> {
-              List<Element> elements = new ArrayList<>();
+              List<StoredEvent> events = new ArrayList<>();
               for (Row row : rows) {
-                elements.addAll(
+                events.addAll(
                     EventContent.ofBatch(
                         row.getUUID("merchant_id"),
                         row.getBuffer("content").getBytes(),
                         row.getArrayOfIntegers("repeats")));
               }
-              return elements;
+              return events;
             });
   }
 
@@ -248,18 +250,17 @@ final class UsageStore {
         .map(rows -> rows.size() == 0 ? null : Sql.instant(rows.iterator().next(), "first_at"))
         .compose(
             edge ->
-                list(
-                        transaction
-                            .preparedQuery(EVENTS_OF_PERIODS)
-                            .execute(
-                                spans(periods)
-                                    .and(
-                                        Sql.time(after.at()),
-                                        after.key(),
-                                        after.merchantId(),
-                                        Sql.time(edge),
-                                        eventsMax)),
-                        StoredEvent::of)
+                transaction
+                    .preparedQuery(EVENTS_OF_PERIODS)
+                    .execute(
+                        spans(periods)
+                            .and(
+                                Sql.time(after.at()),
+                                after.key(),
+                                after.merchantId(),
+                                Sql.time(edge),
+                                eventsMax))
+                    .map(StoredEvent::of)
                     .map(events -> EventPage.forwards(events, edge, eventsMax)));
   }
 

@@ -27,7 +27,7 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
   private final Pools pools;
   private final MerchantClock clock;
   private final Config.Ingest config;
-  private final EventStore store = new EventStore();
+  private EventStore store;
   private Pool pool;
   private IngestBuffer buffer;
   private MerchantNumbers numbers;
@@ -46,6 +46,7 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
   protected Future<?> open() {
     MeterRegistry metrics = settings.metrics();
     pool = pools.ingest(vertx);
+    store = new EventStore(HeldEvents.of(vertx));
     Database database = new Database();
     backlog = FoldBacklog.of(vertx);
     vertx.eventBus().localConsumer(Address.EVENTS_COUNTED, message -> buffer.goOn());

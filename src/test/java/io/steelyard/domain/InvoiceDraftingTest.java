@@ -334,8 +334,9 @@ class InvoiceDraftingTest {
   }
 
   private static UsageTotal sum(BigDecimal quantity) {
-    return UsageTotal.NONE.plus(
-        new UsageTotal.Contribution(quantity, START, new UUID(0, 1), false));
+    UsageTotal.Tally tally = new UsageTotal.Tally(UsageTotal.NONE);
+    tally.add(quantity, START, new UUID(0, 1), false);
+    return tally.total();
   }
 
   private static void assertLine(

@@ -3,7 +3,6 @@ package io.steelyard.domain;
 import static io.steelyard.domain.Examples.decimal;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.domain.UsageTotal.Contribution;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -40,10 +39,10 @@ class UsageTotalTest {
   })
   void everyCalculationHasItsQuantity(Calculation calculation, String quantity) {
     UsageTotal total =
-        UsageTotal.NONE
-            .plus(contribution("2", NOON, LOW, true))
-            .plus(contribution("-5.5", NOON.plusMillis(2), LOW, false))
-            .plus(contribution("7.5", NOON.plusMillis(1), LOW, true));
+        total(
+            contribution("2", NOON, LOW, true),
+            contribution("-5.5", NOON.plusMillis(2), LOW, false),
+            contribution("7.5", NOON.plusMillis(1), LOW, true));
 
     assertThat(total.quantity(calculation)).isEqualByComparingTo(quantity);
   }
@@ -51,9 +50,7 @@ class UsageTotalTest {
   @Test
   void allNegativeNumbersHaveANegativeMaximum() {
     UsageTotal total =
-        UsageTotal.NONE
-            .plus(contribution("-2", NOON, LOW, false))
-            .plus(contribution("-3", NOON, HIGH, false));
+        total(contribution("-2", NOON, LOW, false), contribution("-3", NOON, HIGH, false));
 
     assertThat(total.quantity(Calculation.MAX)).isEqualByComparingTo("-2");
     assertThat(total.quantity(Calculation.MIN)).isEqualByComparingTo("-3");
@@ -64,8 +61,8 @@ class UsageTotalTest {
     Contribution earlier = contribution("1", NOON, HIGH, false);
     Contribution later = contribution("2", NOON.plusMillis(1), LOW, false);
 
-    assertThat(UsageTotal.NONE.plus(earlier).plus(later).latest()).isEqualTo(decimal("2"));
-    assertThat(UsageTotal.NONE.plus(later).plus(earlier).latest()).isEqualTo(decimal("2"));
+    assertThat(total(earlier, later).latest()).isEqualTo(decimal("2"));
+    assertThat(total(later, earlier).latest()).isEqualTo(decimal("2"));
   }
 
   @Test
@@ -74,21 +71,50 @@ class UsageTotalTest {
     Contribution high = contribution("2", NOON, HIGH, false);
     Contribution highest = contribution("3", NOON, HIGH_HIGH, false);
 
-    assertThat(UsageTotal.NONE.plus(low).plus(high).latestKey()).isEqualTo(HIGH);
-    assertThat(UsageTotal.NONE.plus(high).plus(low).latestKey()).isEqualTo(HIGH);
-    assertThat(UsageTotal.NONE.plus(highest).plus(high).latestKey()).isEqualTo(HIGH_HIGH);
-    assertThat(UsageTotal.NONE.plus(high).plus(highest).latest()).isEqualTo(decimal("3"));
+    assertThat(total(low, high).latestKey()).isEqualTo(HIGH);
+    assertThat(total(high, low).latestKey()).isEqualTo(HIGH);
+    assertThat(total(highest, high).latestKey()).isEqualTo(HIGH_HIGH);
+    assertThat(total(high, highest).latest()).isEqualTo(decimal("3"));
   }
 
   @Test
   void aContributionWithoutNumberOnlyCounts() {
     UsageTotal total =
-        UsageTotal.NONE
-            .plus(new Contribution(null, NOON, LOW, true))
-            .plus(new Contribution(null, NOON, HIGH, false));
+        total(new Contribution(null, NOON, LOW, true), new Contribution(null, NOON, HIGH, false));
 
     assertThat(total)
         .isEqualTo(new UsageTotal(2, BigDecimal.ZERO, null, null, null, null, null, 1));
+  }
+
+  @Test
+  void aTallyGoesOnFromWhereItWasLookedAt() {
+    UsageTotal.Tally tally = new UsageTotal.Tally(total(contribution("4", NOON, HIGH, true)));
+    tally.add(decimal("1"), NOON.plusMillis(1), LOW, true);
+
+    assertThat(tally.total())
+        .isEqualTo(
+            new UsageTotal(
+                2,
+                decimal("5"),
+                decimal("1"),
+                decimal("4"),
+                decimal("1"),
+                NOON.plusMillis(1),
+                LOW,
+                2));
+    assertThat(tally.total()).isEqualTo(tally.total());
+    tally.add(decimal("9"), NOON, LOW, false);
+    assertThat(tally.total())
+        .isEqualTo(
+            new UsageTotal(
+                3,
+                decimal("14"),
+                decimal("1"),
+                decimal("9"),
+                decimal("1"),
+                NOON.plusMillis(1),
+                LOW,
+                2));
   }
 
   @Test
@@ -103,26 +129,30 @@ class UsageTotalTest {
               new UUID(random.nextLong(), random.nextLong()),
               random.nextBoolean()));
     }
-    UsageTotal inOrder =
-        events.stream().reduce(UsageTotal.NONE, UsageTotal::plus, UsageTotal::merge);
+    UsageTotal inOrder = UsageTotal.NONE;
+    for (Contribution event : events) {
+      inOrder = inOrder.merge(total(event));
+    }
     for (int i = 0; i < 100; i++) {
       Collections.shuffle(events, random);
       int cut = random.nextInt(events.size() + 1);
 
-      UsageTotal first = total(events.subList(0, cut));
-      UsageTotal second = total(events.subList(cut, events.size()));
+      UsageTotal first = total(events.subList(0, cut).toArray(Contribution[]::new));
+      UsageTotal second = total(events.subList(cut, events.size()).toArray(Contribution[]::new));
 
       assertThat(first.merge(second)).isEqualTo(inOrder);
     }
   }
 
-  private static UsageTotal total(List<Contribution> events) {
-    UsageTotal total = UsageTotal.NONE;
+  private static UsageTotal total(Contribution... events) {
+    UsageTotal.Tally tally = new UsageTotal.Tally(UsageTotal.NONE);
     for (Contribution event : events) {
-      total = total.plus(event);
+      tally.add(event.number(), event.at(), event.key(), event.first());
     }
-    return total;
+    return tally.total();
   }
+
+  private record Contribution(BigDecimal number, Instant at, UUID key, boolean first) {}
 
   private static Contribution contribution(String number, Instant at, UUID key, boolean first) {
     return new Contribution(decimal(number), at, key, first);

@@ -147,9 +147,8 @@ class WorkedExamplesTest {
     PriceTerms unit = usage(1, ARREARS, PriceType.UNIT, rules(quantity, price));
     BillingPeriod period = period("2025-01-01T00:00Z", "2025-02-01T00:00Z");
 
-    UsageTotal usage =
-        UsageTotal.NONE.plus(
-            new UsageTotal.Contribution(decimal(used), period.start(), new UUID(0, 1), false));
+    UsageTotal.Tally usage = new UsageTotal.Tally(UsageTotal.NONE);
+    usage.add(decimal(used), period.start(), new UUID(0, 1), false);
 
     InvoiceLine line =
         InvoiceDrafting.lines(
@@ -158,7 +157,7 @@ class WorkedExamplesTest {
                     MONTHLY,
                     false,
                     null,
-                    new Closed(period, period.start(), Map.of(unit.billableId(), usage)),
+                    new Closed(period, period.start(), Map.of(unit.billableId(), usage.total())),
                     List.of()))
             .getFirst();
 

@@ -64,6 +64,7 @@ class BatchFoldIT {
             config,
             new UsageStore(clock),
             new Folding(new PlanCache(new CatalogStore(), clock::systemNow)),
+            HeldEvents.of(usage.vertx),
             new AggregationMetrics(usage.metrics, usage.vertx),
             clock::systemNow,
             events -> {});

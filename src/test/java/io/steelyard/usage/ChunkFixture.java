@@ -3,7 +3,6 @@ package io.steelyard.usage;
 import static io.steelyard.usage.UsageFixture.await;
 
 import io.steelyard.support.PostgresSupport;
-import io.steelyard.usage.EventContent.Element;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.SqlConnection;
@@ -25,7 +24,7 @@ final class ChunkFixture implements AutoCloseable {
   }
 
   Future<Void> save(SqlConnection transaction, List<UsageEvent> fold) {
-    return store().save(transaction, CustomerEvents.of(elements(usage.merchant, fold)));
+    return store().save(transaction, CustomerEvents.of(stored(usage.merchant, fold)));
   }
 
   /** One fold. */
@@ -37,21 +36,13 @@ final class ChunkFixture implements AutoCloseable {
     return await(pool.withTransaction(work));
   }
 
-  static List<Element> elements(UUID merchant, List<UsageEvent> events) {
-    byte[] content = UsageEvent.encoded(events).content();
+  static List<StoredEvent> stored(UUID merchant, List<UsageEvent> events) {
+    byte[] content = UsageEvent.encoded(events).columns().content();
     byte[] array = new byte[content.length + 1];
     array[0] = '[';
     System.arraycopy(content, 0, array, 1, content.length);
     array[content.length] = ']';
     return new ArrayList<>(EventContent.ofBatch(merchant, array, null));
-  }
-
-  /** In their order. */
-  static List<StoredEvent> ordered(UUID merchant, List<UsageEvent> events) {
-    return elements(merchant, events).stream()
-        .map(Element::event)
-        .sorted(StoredEvent.IN_ORDER)
-        .toList();
   }
 
   List<String> column(String sql) {

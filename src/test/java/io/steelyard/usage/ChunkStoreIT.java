@@ -232,7 +232,7 @@ class ChunkStoreIT {
     ChunkStore store = ChunkFixture.store();
     var fold =
         CustomerEvents.of(
-            ChunkFixture.elements(chunks.usage.merchant, List.of(at("2026-03-05T00:00:00Z"))));
+            ChunkFixture.stored(chunks.usage.merchant, List.of(at("2026-03-05T00:00:00Z"))));
     assertThatThrownBy(
             () ->
                 chunks.inTransaction(

@@ -96,15 +96,17 @@ class EventPagesIT {
     return await(STORE.period(chunks.pool, ref));
   }
 
-  private static List<StoredEvent> expected(Set<UUID> customers, Instant from, Instant until) {
-    return ChunkFixture.ordered(chunks.usage.merchant, EVENTS).stream()
+  private static List<SeenEvent> expected(Set<UUID> customers, Instant from, Instant until) {
+    return EVENTS.stream()
+        .map(event -> SeenEvent.of(chunks.usage.merchant, event))
+        .sorted(SeenEvent.IN_ORDER)
         .filter(event -> customers.contains(event.customerId()))
         .filter(event -> !event.generatedAt().isBefore(from) && event.generatedAt().isBefore(until))
         .toList();
   }
 
   /** From page to page to the end. */
-  private static Future<List<StoredEvent>> read(
+  private static Future<List<SeenEvent>> read(
       Function<Place, Future<EventPage>> pages, Place from, int eventsMax) {
     return pages
         .apply(from)
@@ -112,13 +114,16 @@ class EventPagesIT {
             page -> {
               assertThat(page.events().size()).isLessThanOrEqualTo(eventsMax);
               return page.next() == null
-                  ? Future.succeededFuture(page.events())
+                  ? Future.succeededFuture(SeenEvent.all(page.events()))
                   : read(pages, page.next(), eventsMax)
-                      .map(rest -> Stream.concat(page.events().stream(), rest.stream()).toList());
+                      .map(
+                          rest ->
+                              Stream.concat(SeenEvent.all(page.events()).stream(), rest.stream())
+                                  .toList());
             });
   }
 
-  private static List<StoredEvent> backfilled(List<UsagePeriod> periods, int eventsMax) {
+  private static List<SeenEvent> backfilled(List<UsagePeriod> periods, int eventsMax) {
     return chunks.inTransaction(
         transaction ->
             read(
@@ -136,7 +141,7 @@ class EventPagesIT {
         eventsMax);
   }
 
-  private static List<StoredEvent> explained(SqlConnection transaction, Scan scan) {
+  private static List<SeenEvent> explained(SqlConnection transaction, Scan scan) {
     return await(
         read(
             after -> EXPLAIN.events(transaction, scan, after),
@@ -144,9 +149,9 @@ class EventPagesIT {
             scan.pageMax()));
   }
 
-  private static List<StoredEvent> explained(Scan scan) {
+  private static List<SeenEvent> explained(Scan scan) {
     SqlConnection connection = await(chunks.pool.getConnection());
-    List<StoredEvent> events = explained(connection, scan);
+    List<SeenEvent> events = explained(connection, scan);
     await(connection.close());
     return events;
   }
@@ -154,7 +159,7 @@ class EventPagesIT {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 5, 8, 17, 100, 10_000})
   void aPeriodsEventsComeOnceAndInOrder(int eventsMax) {
-    List<StoredEvent> expected = expected(Set.of(customer), MARCH, APRIL);
+    List<SeenEvent> expected = expected(Set.of(customer), MARCH, APRIL);
     assertThat(expected).hasSizeGreaterThan(500);
 
     assertThat(backfilled(List.of(period), eventsMax)).isEqualTo(expected);
@@ -165,7 +170,7 @@ class EventPagesIT {
   @ParameterizedTest
   @ValueSource(ints = {1, 4, 50})
   void pagesOfOneNameOnlyLeaveNoneOfItOut(int eventsMax) {
-    List<StoredEvent> expected =
+    List<SeenEvent> expected =
         expected(Set.of(customer), MARCH, APRIL).stream()
             .filter(event -> event.name().equals("b"))
             .toList();
@@ -177,20 +182,20 @@ class EventPagesIT {
   @ParameterizedTest
   @ValueSource(ints = {1, 3, 40, 1000})
   void severalPeriodsComeInOneOrder(int eventsMax) {
-    List<StoredEvent> expected = expected(Set.of(customer, neighbour), MARCH, APRIL);
+    List<SeenEvent> expected = expected(Set.of(customer, neighbour), MARCH, APRIL);
 
-    List<StoredEvent> read = backfilled(List.of(period, neighbours), eventsMax);
+    List<SeenEvent> read = backfilled(List.of(period, neighbours), eventsMax);
 
     assertThat(read).containsExactlyInAnyOrderElementsOf(expected);
-    assertThat(read).isSortedAccordingTo(StoredEvent.IN_ORDER);
+    assertThat(read).isSortedAccordingTo(SeenEvent.IN_ORDER);
   }
 
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 40, 1000})
   void anEventOfTwoPeriodsComesSideBySide(int eventsMax) {
-    List<StoredEvent> read = backfilled(List.of(period, halfMonth), eventsMax);
+    List<SeenEvent> read = backfilled(List.of(period, halfMonth), eventsMax);
 
-    List<StoredEvent> once = new ArrayList<>();
+    List<SeenEvent> once = new ArrayList<>();
     read.forEach(
         event -> {
           if (once.isEmpty() || !once.getLast().equals(event)) {
@@ -240,7 +245,7 @@ class EventPagesIT {
   }
 
   /** Of chunks, by whatever plan. */
-  private static long rowsRead(Function<SqlConnection, Future<List<StoredEvent>>> work) {
+  private static long rowsRead(Function<SqlConnection, Future<List<SeenEvent>>> work) {
     return chunks.inTransaction(
         transaction ->
             work.apply(transaction)

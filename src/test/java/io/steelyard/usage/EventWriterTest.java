@@ -4,12 +4,14 @@ import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.json.Json;
-import io.steelyard.usage.EventContent.Element;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import net.jqwik.api.Arbitraries;
@@ -118,65 +120,95 @@ class EventWriterTest {
   }
 
   private static byte[] batch(EncodedEvents events) {
-    String content = new String(events.content(), StandardCharsets.UTF_8);
+    String content = new String(events.columns().content(), StandardCharsets.UTF_8);
     assertThat(content).endsWith("},");
     return ('[' + content.substring(0, content.length() - 1) + ']')
         .getBytes(StandardCharsets.UTF_8);
-  }
-
-  private static StoredEvent stored(UsageEvent event) {
-    return new StoredEvent(
-        MERCHANT,
-        event.key(),
-        event.customerId(),
-        event.generatedAt(),
-        event.eventName(),
-        event.userId(),
-        event.data());
   }
 
   @Property
   void whatIsWrittenIsRead(@ForAll("events") List<UsageEvent> events) {
     EncodedEvents encoded = UsageEvent.encoded(events);
 
-    List<Element> read = EventContent.ofBatch(MERCHANT, batch(encoded), null);
+    List<StoredEvent> read = EventContent.ofBatch(MERCHANT, batch(encoded), null);
 
-    assertThat(read)
-        .extracting(Element::event)
-        .isEqualTo(events.stream().map(EventWriterTest::stored).toList());
+    assertThat(SeenEvent.all(read))
+        .isEqualTo(events.stream().map(event -> SeenEvent.of(MERCHANT, event)).toList());
     assertThat(UsageEvent.decoded(encoded)).isEqualTo(events);
     assertThat(encoded.count()).isEqualTo(events.size());
-    assertThat(encoded.ends()[events.size() - 1]).isEqualTo(encoded.content().length);
+  }
+
+  /** The fold of the process that stored them has them from there, every other from the JSON. */
+  @Property
+  void whatIsHeldIsAsWhatIsReadBack(@ForAll("events") List<UsageEvent> events) {
+    EncodedEvents encoded = UsageEvent.encoded(events);
+
+    List<StoredEvent> read = EventContent.ofBatch(MERCHANT, batch(encoded), null);
+
+    for (int i = 0; i < events.size(); i++) {
+      StoredEvent held = new StoredEvent(MERCHANT, encoded.columns(), i);
+      assertThat(SeenEvent.of(held)).isEqualTo(SeenEvent.of(read.get(i)));
+      assertThat(json(held)).isEqualTo(json(read.get(i)));
+    }
+  }
+
+  /** Whoever reads an object by hand must come to what the library makes of it. */
+  @Property
+  void dataHasTheMembersThatTheLibraryReads(@ForAll("events") List<UsageEvent> events) {
+    EventColumns columns = UsageEvent.encoded(events).columns();
+    for (int i = 0; i < events.size(); i++) {
+      String data = events.get(i).data();
+      if (data != null) {
+        assertThat(comparable(new StoredData(columns, i)))
+            .isEqualTo(comparable(Json.readMap(data)));
+      }
+    }
+  }
+
+  /** A number is the same whatever class it has. */
+  private static Object comparable(Object value) {
+    return switch (value) {
+      case Map<?, ?> members -> {
+        Map<Object, Object> all = new HashMap<>();
+        members.forEach((name, member) -> all.put(name, comparable(member)));
+        yield all;
+      }
+      case List<?> items -> items.stream().map(EventWriterTest::comparable).toList();
+      case Number number -> new BigDecimal(number.toString()).stripTrailingZeros();
+      case null -> "null";
+      default -> value;
+    };
   }
 
   @Property
   void repeatsAreLeftOut(@ForAll("events") List<UsageEvent> events, @ForAll Set<Integer> numbers) {
     Set<Integer> repeats = new HashSet<>();
     numbers.forEach(number -> repeats.add(1 + Math.floorMod(number, events.size())));
-    List<StoredEvent> expected = new ArrayList<>();
+    List<SeenEvent> expected = new ArrayList<>();
     for (int i = 0; i < events.size(); i++) {
       if (!repeats.contains(i + 1)) {
-        expected.add(stored(events.get(i)));
+        expected.add(SeenEvent.of(MERCHANT, events.get(i)));
       }
     }
 
-    List<Element> read =
+    List<StoredEvent> read =
         EventContent.ofBatch(
             MERCHANT, batch(UsageEvent.encoded(events)), repeats.toArray(Integer[]::new));
 
-    assertThat(read).extracting(Element::event).isEqualTo(expected);
+    assertThat(SeenEvent.all(read)).isEqualTo(expected);
   }
 
   @Property
   void aChunkHoldsWhatTheBatchHeldButTheCustomer(@ForAll("events") List<UsageEvent> events) {
-    List<Element> read = EventContent.ofBatch(MERCHANT, batch(UsageEvent.encoded(events)), null);
+    List<StoredEvent> read =
+        EventContent.ofBatch(MERCHANT, batch(UsageEvent.encoded(events)), null);
 
     for (int i = 0; i < events.size(); i++) {
-      Element element = read.get(i);
+      StoredEvent event = read.get(i);
       UUID customer = events.get(i).customerId();
-      assertThat(EventContent.ofChunk(MERCHANT, customer, '[' + json(element) + ']'))
-          .containsExactly(element.event());
-      var members = Json.readMap(json(element));
+      assertThat(SeenEvent.all(EventContent.ofChunk(MERCHANT, customer, '[' + json(event) + ']')))
+          .containsExactly(SeenEvent.of(event));
+      var members = Json.readMap(json(event));
       assertThat(members).doesNotContainKey("c");
       assertThat(members.get("r")).isEqualTo(events.get(i).customerRef());
     }
@@ -189,16 +221,16 @@ class EventWriterTest {
     UsageEvent event =
         new UsageEvent(new UUID(3, 4), 1, new UUID(5, 6), null, "e", Instant.EPOCH, null, data);
 
-    Element read =
+    StoredEvent read =
         EventContent.ofBatch(MERCHANT, batch(UsageEvent.encoded(List.of(event))), null).getFirst();
 
-    assertThat(read.event().data()).isEqualTo(data);
-    assertThat(read.event().facts().property("data." + name)).isPresent();
+    assertThat(read.data()).isEqualTo(data);
+    assertThat(read.facts().property("data." + name)).isPresent();
   }
 
-  private static String json(Element element) {
-    byte[] json = new byte[element.jsonBytes()];
-    assertThat(element.copyJson(json, 0)).isEqualTo(json.length);
+  private static String json(StoredEvent event) {
+    byte[] json = new byte[event.jsonBytes()];
+    assertThat(event.copyJson(json, 0)).isEqualTo(json.length);
     return new String(json, StandardCharsets.UTF_8);
   }
 }

@@ -2,7 +2,6 @@ package io.steelyard.usage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.usage.EventContent.Element;
 import io.steelyard.usage.Flush.Entry;
 import io.steelyard.usage.Flush.Pending;
 import io.steelyard.usage.Flush.Share;
@@ -16,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -154,15 +155,15 @@ class FlushTest {
         .extracting(Share::merchantId)
         .containsExactlyInAnyOrderElementsOf(names.keySet());
     for (Share share : flush.shares()) {
-      List<Element> all = EventContent.ofBatch(share.merchantId(), bytes(share), null);
-      assertThat(all)
-          .extracting(element -> element.event().name())
-          .isEqualTo(names.get(share.merchantId()));
+      List<StoredEvent> all = EventContent.ofBatch(share.merchantId(), bytes(share), null);
+      assertThat(all).extracting(StoredEvent::name).isEqualTo(names.get(share.merchantId()));
       assertThat(share.count()).isEqualTo(all.size());
-      List<Element> firsts =
+      assertThat(share.requests().stream().flatMap(FlushTest::names))
+          .containsExactlyElementsOf(names.get(share.merchantId()));
+      List<StoredEvent> firsts =
           EventContent.ofBatch(
               share.merchantId(), bytes(share), share.repeats().toArray(Integer[]::new));
-      assertThat(firsts).extracting(element -> element.event().key()).doesNotHaveDuplicates();
+      assertThat(firsts).extracting(StoredEvent::key).doesNotHaveDuplicates();
       assertThat(firsts).hasSize(share.count() - share.repeats().size());
       assertThat(namesAt(flush, share, all)).containsExactlyInAnyOrderElementsOf(names(firsts));
     }
@@ -170,20 +171,24 @@ class FlushTest {
         .isEqualTo(names.values().stream().mapToInt(List::size).sum());
   }
 
+  private static Stream<String> names(EncodedEvents events) {
+    return IntStream.range(0, events.count()).mapToObj(events.columns()::name);
+  }
+
   private static byte[] bytes(Share share) {
     return share.content().getBytes();
   }
 
-  private static List<String> names(List<Element> elements) {
-    return elements.stream().map(element -> element.event().name()).toList();
+  private static List<String> names(List<StoredEvent> elements) {
+    return elements.stream().map(StoredEvent::name).toList();
   }
 
   /** What the positions of the entries lead to; each with its own key. */
-  private static List<String> namesAt(Flush flush, Share share, List<Element> all) {
+  private static List<String> namesAt(Flush flush, Share share, List<StoredEvent> all) {
     List<String> names = new ArrayList<>();
     for (Entry entry : flush.entries()) {
       if (entry.merchantNumber() == share.merchantNumber()) {
-        StoredEvent event = all.get(entry.position() - 1).event();
+        StoredEvent event = all.get(entry.position() - 1);
         assertThat(event.key()).isEqualTo(entry.key());
         assertThat(event.name()).startsWith(entry.request() + "/");
         names.add(event.name());

@@ -54,8 +54,16 @@ class TurnsTest {
     return new Pending(
         merchant(merchant),
         merchant,
-        new EncodedEvents(new long[2 * events], new int[events], new int[events], new byte[bytes]),
+        new EncodedEvents(columns(events, new byte[bytes]), new int[events]),
         Promise.promise());
+  }
+
+  private static EventColumns columns(int events, byte[] content) {
+    EventColumns.Builder columns = new EventColumns.Builder(events);
+    for (int i = 0; i < events; i++) {
+      columns.add(null, 0, i, 0, "e", null);
+    }
+    return columns.build(content);
   }
 
   /** The same, with nothing but lists. */

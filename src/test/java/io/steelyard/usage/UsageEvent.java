@@ -1,5 +1,6 @@
 package io.steelyard.usage;
 
+import io.steelyard.json.Json;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -39,26 +40,20 @@ record UsageEvent(
   static List<UsageEvent> decoded(EncodedEvents events) {
     List<UsageEvent> decoded = new ArrayList<>();
     for (int i = 0; i < events.count(); i++) {
-      int from = events.start(i);
-      String json =
-          new String(events.content(), from, events.ends()[i] - 1 - from, StandardCharsets.UTF_8);
-      var node = io.steelyard.json.Json.readMap(json);
-      String customer = (String) node.get("c");
-      StoredEvent stored =
-          EventContent.ofBatch(
-                  UUID.randomUUID(), ('[' + json + ']').getBytes(StandardCharsets.UTF_8), null)
-              .getFirst()
-              .event();
+      EventColumns columns = events.columns();
+      byte[] json = new byte[columns.jsonBytes(i)];
+      columns.copyJson(i, json, 0);
+      var members = Json.readMap(new String(json, StandardCharsets.UTF_8));
       decoded.add(
           new UsageEvent(
               events.key(i),
               events.payloadHashes()[i],
-              customer == null ? null : UUID.fromString(customer),
-              (String) node.get("r"),
-              stored.name(),
-              stored.generatedAt(),
-              stored.userId(),
-              stored.data()));
+              columns.customerId(i),
+              (String) members.get("r"),
+              columns.name(i),
+              Instant.ofEpochMilli(columns.atMillis(i)),
+              columns.userId(i),
+              columns.data(i)));
     }
     return decoded;
   }

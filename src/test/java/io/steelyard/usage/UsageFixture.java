@@ -92,7 +92,7 @@ final class UsageFixture implements AutoCloseable {
   }
 
   static Config.Aggregation claiming(int eventsMax, int bytesMax) {
-    return new Config.Aggregation(eventsMax, bytesMax, 50, 200, 10, 10_000);
+    return new Config.Aggregation(eventsMax, bytesMax, 1 << 20, 50, 200, 10, 10_000);
   }
 
   void aggregation(int instances) {

@@ -1,0 +1,97 @@
+package io.steelyard.usage;
+
+import io.steelyard.usage.UsageStore.Batch;
+import io.vertx.core.Vertx;
+import io.vertx.core.shareddata.Shareable;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Events that this process has stored and not counted yet, so that its fold need not read them
+ * back. A way round only: whatever is not held, or no more, is in the database. Safe for any
+ * threads.
+ */
+final class HeldEvents implements Shareable {
+  // By then another process has counted them, or the fold stands still.
+  private static final long FORGOTTEN_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+  private record Held(List<EncodedEvents> requests, long bytes, long sinceNanos) {}
+
+  private final Map<Batch.Ref, Held> batches = new LinkedHashMap<>();
+  private long bytesMax;
+  private long bytes;
+
+  private HeldEvents() {}
+
+  static HeldEvents of(Vertx vertx) {
+    return vertx
+        .sharedData()
+        .<String, HeldEvents>getLocalMap("steelyard.held")
+        .computeIfAbsent("events", key -> new HeldEvents());
+  }
+
+  /** Nothing is held until a fold asks for it. */
+  synchronized void upTo(long newBytesMax) {
+    bytesMax = newBytesMax;
+  }
+
+  /**
+   * @param requests all that the batch has in the database, and nothing else
+   */
+  synchronized void hold(Batch.Ref batch, List<EncodedEvents> requests) {
+    long now = System.nanoTime();
+    forget(now);
+    long more = requests.stream().mapToLong(EncodedEvents::bytes).sum();
+    if (bytes + more <= bytesMax) {
+      batches.put(batch, new Held(requests, more, now));
+      bytes += more;
+    }
+  }
+
+  private void forget(long now) {
+    Iterator<Held> oldestFirst = batches.values().iterator();
+    while (oldestFirst.hasNext()) {
+      Held oldest = oldestFirst.next();
+      if (now - oldest.sinceNanos() < FORGOTTEN_NANOS) {
+        return;
+      }
+      bytes -= oldest.bytes();
+      oldestFirst.remove();
+    }
+  }
+
+  /**
+   * Takes these batches' events out. Who then fails to count them reads them from the database.
+   *
+   * @param events what is held is added to them
+   * @return the batches that are not held
+   */
+  List<Batch.Ref> take(List<Batch.Ref> refs, List<StoredEvent> events) {
+    List<Batch.Ref> missing = new ArrayList<>();
+    for (Batch.Ref ref : refs) {
+      Held held = remove(ref);
+      if (held == null) {
+        missing.add(ref);
+      } else {
+        for (EncodedEvents request : held.requests()) {
+          for (int i = 0; i < request.count(); i++) {
+            events.add(new StoredEvent(ref.merchantId(), request.columns(), i));
+          }
+        }
+      }
+    }
+    return missing;
+  }
+
+  private synchronized Held remove(Batch.Ref ref) {
+    Held held = batches.remove(ref);
+    if (held != null) {
+      bytes -= held.bytes();
+    }
+    return held;
+  }
+}

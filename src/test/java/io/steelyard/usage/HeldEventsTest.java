@@ -1,0 +1,83 @@
+package io.steelyard.usage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.steelyard.usage.UsageStore.Batch;
+import io.vertx.core.Vertx;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What is held between storing and counting. */
+class HeldEventsTest {
+  private final Vertx vertx = Vertx.vertx();
+  private final HeldEvents held = HeldEvents.of(vertx);
+  private final UUID merchant = UUID.randomUUID();
+  private final List<StoredEvent> taken = new ArrayList<>();
+
+  @AfterEach
+  void close() {
+    vertx.close().await();
+  }
+
+  private Batch.Ref batch(long number) {
+    return new Batch.Ref(number, merchant);
+  }
+
+  private static EncodedEvents request(String... names) {
+    List<UsageEvent> events = new ArrayList<>();
+    for (String name : names) {
+      events.add(
+          new UsageEvent(
+              UUID.randomUUID(), 1, new UUID(1, 1), null, name, Instant.EPOCH, null, null));
+    }
+    return UsageEvent.encoded(events);
+  }
+
+  @Test
+  void nothingIsHeldUnlessAFoldWantsIt() {
+    held.hold(batch(1), List.of(request("a")));
+
+    assertThat(held.take(List.of(batch(1)), taken)).containsExactly(batch(1));
+    assertThat(taken).isEmpty();
+  }
+
+  @Test
+  void whatIsHeldIsTakenOnceAndWhatIsNotIsNamed() {
+    held.upTo(1 << 20);
+    held.hold(batch(1), List.of(request("a", "b"), request("c")));
+    held.hold(batch(2), List.of(request("d")));
+
+    assertThat(held.take(List.of(batch(1), batch(3)), taken)).containsExactly(batch(3));
+    assertThat(taken).extracting(StoredEvent::name).containsExactly("a", "b", "c");
+    assertThat(taken).extracting(StoredEvent::merchantId).containsOnly(merchant);
+    assertThat(held.take(List.of(batch(1)), taken)).containsExactly(batch(1));
+  }
+
+  @Test
+  void batchesOfOneNumberAreToldApartByTheirMerchants() {
+    held.upTo(1 << 20);
+    Batch.Ref other = new Batch.Ref(1, UUID.randomUUID());
+    held.hold(batch(1), List.of(request("a")));
+
+    assertThat(held.take(List.of(other), taken)).containsExactly(other);
+  }
+
+  @Test
+  void noMoreIsHeldThanThereIsRoomForAndWhatIsTakenMakesRoom() {
+    EncodedEvents request = request("a");
+    held.upTo(2 * request.bytes());
+    for (int i = 1; i <= 3; i++) {
+      held.hold(batch(i), List.of(request));
+    }
+    assertThat(held.take(List.of(batch(3), batch(1)), taken)).containsExactly(batch(3));
+
+    held.hold(batch(4), List.of(request));
+
+    assertThat(held.take(List.of(batch(2), batch(4)), taken)).isEmpty();
+    assertThat(taken).hasSize(3);
+  }
+}
