@@ -14,8 +14,11 @@ final class Answering implements Shareable {
 
   /** One instance of a verticle. */
   interface Instance {
-    /** Whether the calling thread is the one it runs on, and it has room for one more. */
+    /** Whether the calling thread is the one it runs on. */
     boolean isAtHand();
+
+    /** Whether it would take one more now; not counting what is on its way to it. */
+    boolean hasRoom();
 
     /** Where on the event bus it alone listens, within this process. */
     String ownAddress();
@@ -23,14 +26,23 @@ final class Answering implements Shareable {
 
   private record Group(List<Instance> instances, AtomicInteger turn) {
     Instance choose() {
-      for (int i = 0; i < instances.size(); i++) {
-        if (instances.get(i).isAtHand()) {
+      int count = instances.size();
+      if (count == 1) {
+        return instances.get(0);
+      }
+      for (int i = 0; i < count; i++) {
+        if (instances.get(i).isAtHand() && instances.get(i).hasRoom()) {
           return instances.get(i);
         }
       }
-      return instances.size() == 1
-          ? instances.get(0)
-          : instances.get(Math.floorMod(turn.getAndIncrement(), instances.size()));
+      int first = Math.floorMod(turn.getAndIncrement(), count);
+      for (int i = 0; i < count; i++) {
+        Instance next = instances.get((first + i) % count);
+        if (next.hasRoom()) {
+          return next;
+        }
+      }
+      return instances.get(first); // it refuses, and counts that it did
     }
   }
 
@@ -66,7 +78,10 @@ final class Answering implements Shareable {
         });
   }
 
-  /** Who answers the next request: one on the caller's own thread before others; null for none. */
+  /**
+   * Who answers the next request: of those with room one on the caller's own thread, or else the
+   * others by turns; null for none.
+   */
   Instance choose(Address address) {
     Group group = groups.get(address);
     return group == null ? null : group.choose();

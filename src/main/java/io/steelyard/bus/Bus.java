@@ -9,8 +9,9 @@ import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.internal.ContextInternal;
 
 /**
- * Asks the features' verticles over the event bus. Within one process an instance on the caller's
- * own thread is asked before others, and deadlines are watched together.
+ * Asks the features' verticles over the event bus. Within one process an instance that is full is
+ * asked only when all are, one on the caller's own thread before others, and deadlines are watched
+ * together.
  */
 public final class Bus {
   /** How late the end of a call's time is noticed. */

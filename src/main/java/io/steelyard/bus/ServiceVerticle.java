@@ -40,7 +40,9 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   private final Here here;
   private MessageConsumer<Envelope> consumer;
   private MessageConsumer<Asked> own;
-  private int inFlight;
+
+  /** Written by its own thread only. */
+  private volatile int inFlight;
 
   protected ServiceVerticle(Address address, Settings settings) {
     this.address = address;
@@ -60,6 +62,13 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   protected Future<?> open() {
     return Future.succeededFuture();
   }
+
+  /**
+   * Called when a stop begins. Requests on their way are still answered after it, and {@link
+   * #close} comes after the last: what keeps requests waiting for other verticles should end here,
+   * as those may be gone already.
+   */
+  protected void stopping() {}
 
   /** Closes what the verticle owns, after the last request. */
   protected Future<?> close() {
@@ -81,6 +90,7 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   @Override
   public Future<?> stop() {
     Answering.of(vertx).remove(address, here);
+    stopping();
     Future<?> silent =
         own == null
             ? Future.succeededFuture()
@@ -102,7 +112,7 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
     }
   }
 
-  /** From another process. */
+  /** From a bus that asks whoever listens at the address, in this process or in another. */
   private void receive(Message<Envelope> message) {
     receive(message.body(), (reply, failure) -> message.reply(failure == null ? reply : failure));
   }
@@ -116,7 +126,7 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
     if (call.expired()) {
       return; // the caller has been told that its time is up
     }
-    if (inFlight >= settings.inFlightMax()) {
+    if (!here.hasRoom()) {
       refused.increment();
       answer.fail(
           new Failure.Overloaded("overloaded", "The service is at its capacity. Try again.", 1)
@@ -142,8 +152,12 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
 
     @Override
     public boolean isAtHand() {
-      // the thread first: only its own may read the count
-      return ((ContextInternal) context).inThread() && inFlight < settings.inFlightMax();
+      return ((ContextInternal) context).inThread();
+    }
+
+    @Override
+    public boolean hasRoom() {
+      return inFlight < settings.inFlightMax();
     }
 
     @Override

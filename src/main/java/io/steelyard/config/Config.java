@@ -115,6 +115,9 @@ public record Config(
       List<String> members) {}
 
   /**
+   * @param httpInFlightPercentPerMerchant of what one instance takes, HTTP's or the verticles'
+   *     behind it; counted in all HTTP instances together
+   * @param bodyBytesPercentPerMerchant of one HTTP instance's; likewise
    * @param requestsPerSecondPerMerchant 0 for no limit
    * @param eventsPerSecondPerMerchant 0 for no limit
    */
@@ -132,8 +135,13 @@ public record Config(
       @Range(min = 1, max = 100) int httpInFlightPercentPerMerchant,
       @Range(min = 1, max = 1_000_000) int verticleInFlightPerInstance,
       @Range(min = 2048, max = 1L << 40) long bodyBytesInFlight,
+      @Range(min = 1, max = 100) int bodyBytesPercentPerMerchant,
       @Range(min = 0, max = 10_000_000) int requestsPerSecondPerMerchant,
-      @Range(min = 0, max = 10_000_000) int eventsPerSecondPerMerchant) {}
+      @Range(min = 0, max = 10_000_000) int eventsPerSecondPerMerchant) {
+    public long bodyBytesPerMerchant() {
+      return bodyBytesInFlight * bodyBytesPercentPerMerchant / 100;
+    }
+  }
 
   /**
    * @param requestMs from a request's arrival to its answer, whatever it has to wait for

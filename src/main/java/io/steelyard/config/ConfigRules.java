@@ -18,10 +18,13 @@ final class ConfigRules {
               .formatted(config.ingest().bufferedEventsMax(), config.limits().eventsPerBatch()));
     }
     // A compressed body is held with what it inflates to.
-    if (config.limits().bodyBytesInFlight() < 2L * config.limits().bodyBytes()) {
+    if (config.limits().bodyBytesPerMerchant() < 2L * config.limits().bodyBytes()) {
       throw new ConfigException(
-          "limits.bodyBytesInFlight (%d) must be at least twice limits.bodyBytes (%d), or a full body could never be read"
-              .formatted(config.limits().bodyBytesInFlight(), config.limits().bodyBytes()));
+          "limits.bodyBytesPercentPerMerchant (%d) of limits.bodyBytesInFlight (%d) must be at least twice limits.bodyBytes (%d), or a full body could never be read"
+              .formatted(
+                  config.limits().bodyBytesPercentPerMerchant(),
+                  config.limits().bodyBytesInFlight(),
+                  config.limits().bodyBytes()));
     }
     if (config.cluster().enabled()) {
       throw new ConfigException("cluster.enabled must be false: clustering is not in this version");

@@ -4,6 +4,7 @@ import io.steelyard.bus.Bus;
 import io.steelyard.bus.FailureException;
 import io.steelyard.config.Config;
 import io.steelyard.usage.Decoded;
+import io.steelyard.usage.EncodedEvents;
 import io.steelyard.usage.EventDecoder;
 import io.steelyard.usage.UsageMessages.Ingest;
 import io.steelyard.usage.UsageMessages.Ingested;
@@ -36,11 +37,16 @@ final class EventRoutes {
     exchange.query().check();
     return switch (decoder.decode(exchange.body())) {
       case Decoded.Faults faults -> FailureException.failed(faults.failure());
-      case Decoded.Events events -> {
-        limits.events(exchange.request(), exchange.call(), events.events().count());
-        yield bus.ask(new Ingest(events.events()), exchange.call()).map(EventRoutes::accepted);
-      }
+      case Decoded.Events events -> store(events.events(), exchange).map(EventRoutes::accepted);
     };
+  }
+
+  private Future<Ingested> store(EncodedEvents events, Exchange exchange) {
+    return limits.events(
+        exchange.request(),
+        exchange.call(),
+        events.count(),
+        () -> bus.ask(new Ingest(events), exchange.call()));
   }
 
   /** By hand, as it is the answer of the busiest endpoint. */

@@ -67,6 +67,18 @@ final class RateLimit {
   }
 
   /**
+   * Gives back units that a merchant was not served for, less what time has restored of them since:
+   * nobody comes by more than without the try.
+   *
+   * @param takenAtNanos when they were taken
+   */
+  Outcome giveBack(UUID merchant, int units, long takenAtNanos, long nowNanos) {
+    long left = Math.max(0, nanos(units) - (nowNanos - takenAtNanos));
+    Long after = restoredAt.computeIfPresent(merchant, (key, restored) -> restored - left);
+    return outcome(true, 0, after == null ? 0 : Math.max(0, after - nowNanos));
+  }
+
+  /**
    * @param used time for which the merchant has used what comes
    */
   private Outcome outcome(boolean taken, long cost, long used) {

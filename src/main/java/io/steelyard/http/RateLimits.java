@@ -6,11 +6,13 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.config.Config;
+import io.steelyard.web.Problems;
 import io.steelyard.web.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import java.util.function.Supplier;
 
 /**
  * What each merchant may ask and send a second, in all instances of this process together, and what
@@ -66,24 +68,39 @@ public final class RateLimits {
   }
 
   /**
-   * Counts the events of a request.
-   *
-   * @throws FailureException if they are too many; none was counted then
+   * Counts the events of a request and has them stored, unless they are too many; none is counted
+   * then. Events that the service could not take are given back: they are not the merchant's fault.
    */
-  void events(HttpServerRequest request, Call call, int count) {
+  <T> Future<T> events(HttpServerRequest request, Call call, int count, Supplier<Future<T>> store) {
     if (events == null) {
-      return;
+      return store.get();
     }
-    RateLimit.Outcome outcome = events.take(call.merchantId(), count, System.nanoTime());
-    tell(request.response(), "events", events, outcome);
+    long takenAt = System.nanoTime();
+    RateLimit.Outcome outcome = events.take(call.merchantId(), count, takenAt);
     if (!outcome.taken()) {
+      tell(request.response(), "events", events, outcome);
       refusedEvents.increment(count);
-      throw new Failure.Overloaded(
+      return FailureException.failed(
+          new Failure.Overloaded(
               CODE,
               "A merchant may send " + events.perSecond() + " events a second.",
-              outcome.retryAfterS())
-          .asException();
+              outcome.retryAfterS()));
     }
+    return store
+        .get()
+        .onComplete(
+            stored ->
+                tell(
+                    request.response(),
+                    "events",
+                    events,
+                    isRefusal(stored.cause())
+                        ? events.giveBack(call.merchantId(), count, takenAt, System.nanoTime())
+                        : outcome));
+  }
+
+  private static boolean isRefusal(Throwable error) {
+    return error instanceof FailureException known && Problems.status(known.failure()) == 503;
   }
 
   /** Adds to what the answer says already of another limit. */

@@ -32,6 +32,7 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
   private IngestBuffer buffer;
   private MerchantNumbers numbers;
   private FoldBacklog backlog;
+  private boolean stopping;
 
   public UsageVerticle(Settings settings, Pools pools, MerchantClock clock, Config.Ingest config) {
     super(Address.USAGE, settings);
@@ -65,6 +66,13 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
             SharedGauge.of(
                 vertx, metrics, "steelyard.ingest.buffered.bytes", "Their bytes, roughly"));
     return Future.succeededFuture();
+  }
+
+  /** What counts may stop before it has caught up, and nobody would then tell when to go on. */
+  @Override
+  protected void stopping() {
+    stopping = true;
+    buffer.goOn();
   }
 
   @Override
@@ -120,7 +128,7 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
 
     @Override
     public boolean holdsBack() {
-      return backlog.holdsBack(config.backlogEventsMax());
+      return !stopping && backlog.holdsBack(config.backlogEventsMax());
     }
 
     @Override

@@ -7,21 +7,15 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.config.Config;
-import io.steelyard.domain.Id;
-import io.steelyard.json.StrictJson;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,11 +36,10 @@ public final class Api {
   private final MeterRegistry metrics;
   private final BodyReader bodies;
   private final BodyBytes bodyBytes;
-  private final StrictJson json;
+  private final ExchangeReader exchanges;
   private final Patience patience;
   private final Counter refused;
-  private final Map<Id, Integer> inFlightByMerchant = new HashMap<>();
-  private final int inFlightMaxPerMerchant;
+  private final MerchantShares shares;
   private int inFlight;
 
   public Api(
@@ -57,12 +50,9 @@ public final class Api {
     this.metrics = metrics;
     this.bodies = new BodyReader(vertx, config.limits().bodyBytes(), config.timeouts().bodyMs());
     this.bodyBytes = new BodyBytes(config.limits().bodyBytesInFlight(), metrics);
-    this.json = new StrictJson(config.limits());
+    this.exchanges = new ExchangeReader(config, bodies);
     this.patience = new Patience(config.timeouts().idleMs());
-    Config.Limits limits = config.limits();
-    this.inFlightMaxPerMerchant =
-        Math.ceilDiv(
-            limits.httpInFlightPerInstance() * limits.httpInFlightPercentPerMerchant(), 100);
+    this.shares = MerchantShares.of(vertx, config.limits());
     this.refused =
         Counter.builder("steelyard.http.refused")
             .description("Requests refused because too many were in flight")
@@ -126,23 +116,6 @@ public final class Api {
         Refusal.of(404, "route_not_found", "There is nothing at this path."));
   }
 
-  /**
-   * A request that has found its endpoint.
-   *
-   * @param values of the path's parameters, raw
-   */
-  private record Arrival(
-      ApiPath.Served served,
-      List<String> parameters,
-      String[] values,
-      HttpServerRequest request,
-      String requestId,
-      long startedAtNanos) {
-    Endpoint endpoint() {
-      return served.endpoint();
-    }
-  }
-
   /** The id that the answer to this request carries. */
   public static String requestId(HttpServerRequest request) {
     return request.response().headers().get("x-request-id");
@@ -158,12 +131,10 @@ public final class Api {
       return;
     }
     inFlight++;
-    BodyBytes.Share share = bodyBytes.share();
-    run(arrival, share)
+    run(arrival)
         .onComplete(
             outcome -> {
               inFlight--;
-              share.end();
               if (arrival.endpoint().timeoutMs() != null) {
                 patience.end(request.connection());
               }
@@ -188,111 +159,52 @@ public final class Api {
     }
   }
 
-  private Future<Answer> run(Arrival arrival, BodyBytes.Share share) {
+  private Future<Answer> run(Arrival arrival) {
     try {
       Future<Call> admitted = gate.admit(arrival.request(), arrival.requestId());
       if (!admitted.succeeded()) {
         arrival.request().pause(); // what follows must not be lost while its key is looked up
       }
-      return admitted.compose(call -> runShared(arrival, call, share));
+      return admitted.compose(call -> runShared(arrival, call));
     } catch (RuntimeException e) {
       return Future.failedFuture(e);
     }
   }
 
   /** No merchant takes all of the capacity, so that one that floods does not shut out others. */
-  private Future<Answer> runShared(Arrival arrival, Call call, BodyBytes.Share share) {
+  private Future<Answer> runShared(Arrival arrival, Call call) {
     if (call.merchant() == null) {
-      return operate(arrival, call, share);
+      return runHolding(arrival, call, bodyBytes.hold(null));
     }
-    Id merchant = call.merchant().id();
-    int before = inFlightByMerchant.getOrDefault(merchant, 0);
-    if (before >= inFlightMaxPerMerchant) {
+    MerchantShares.Share share = shares.enter(call.merchant().id());
+    if (share == null) {
       refused.increment();
       return FailureException.failed(
           new Failure.Overloaded(
               "overloaded", "Too many requests of this merchant are under way. Try again.", 1));
     }
-    inFlightByMerchant.put(merchant, before + 1);
-    return operate(arrival, call, share)
-        .onComplete(
-            done ->
-                inFlightByMerchant.computeIfPresent(
-                    merchant, (id, count) -> count == 1 ? null : count - 1));
+    return runHolding(arrival, call, bodyBytes.hold(share)).onComplete(done -> share.leave());
   }
 
-  private Future<Answer> operate(Arrival arrival, Call call, BodyBytes.Share share) {
+  private Future<Answer> runHolding(Arrival arrival, Call call, BodyBytes.Held held) {
+    return operate(arrival, call, held).onComplete(done -> held.end());
+  }
+
+  private Future<Answer> operate(Arrival arrival, Call call, BodyBytes.Held held) {
     try {
-      return read(arrival, call, share).compose(arrival.endpoint().operation()::handle);
+      return exchanges
+          .read(arrival, call, held)
+          .compose(exchange -> perform(arrival.endpoint(), exchange));
     } catch (RuntimeException e) {
       return Future.failedFuture(e);
     }
   }
 
-  private Future<Exchange> read(Arrival arrival, Call call, BodyBytes.Share share) {
-    HttpServerRequest request = arrival.request();
-    Endpoint.Body wanted = arrival.endpoint().body();
-    if (wanted == Endpoint.Body.NONE) {
-      request.resume();
-      return Future.succeededFuture(exchange(arrival, call, null, null));
+  private Future<Answer> perform(Endpoint endpoint, Exchange exchange) {
+    if (endpoint.timeoutMs() != null) {
+      patience.begin(exchange.request().connection(), endpoint.timeoutMs());
     }
-    if (wanted == Endpoint.Body.OPTIONAL_JSON && hasNoBody(request)) {
-      request.resume();
-      return Future.succeededFuture(exchange(arrival, call, null, Map.of()));
-    }
-    String problem = contentTypeProblem(request, wanted);
-    if (problem != null) {
-      return Refusal.closing(415, "unsupported_media_type", problem).failed();
-    }
-    return bodies
-        .read(request, share)
-        .map(body -> exchange(arrival, call, body, isParsed(wanted) ? tree(body) : null));
-  }
-
-  private static boolean isParsed(Endpoint.Body wanted) {
-    return wanted == Endpoint.Body.JSON || wanted == Endpoint.Body.OPTIONAL_JSON;
-  }
-
-  private static boolean hasNoBody(HttpServerRequest request) {
-    String length = request.getHeader("content-length");
-    return request.getHeader("content-type") == null
-        && request.getHeader("transfer-encoding") == null
-        && (length == null || length.equals("0"));
-  }
-
-  private Exchange exchange(Arrival arrival, Call call, Buffer body, Object tree) {
-    Integer ownTimeoutMs = arrival.endpoint().timeoutMs();
-    if (ownTimeoutMs != null) {
-      patience.begin(arrival.request().connection(), ownTimeoutMs);
-    }
-    int timeoutMs = ownTimeoutMs == null ? config.timeouts().requestMs() : ownTimeoutMs;
-    Call timed = Call.within(call.requestId(), call.merchant(), timeoutMs);
-    return new Exchange(
-        arrival.request(), timed, arrival.parameters(), arrival.values(), body, tree);
-  }
-
-  private Object tree(Buffer body) {
-    StrictJson.Result result = json.read(body);
-    if (!result.faults().isEmpty()) {
-      throw new Failure.Invalid(result.faults()).asException();
-    }
-    return result.value();
-  }
-
-  private static String contentTypeProblem(HttpServerRequest request, Endpoint.Body wanted) {
-    String header = request.getHeader(HttpHeaders.CONTENT_TYPE);
-    if ("application/json".equals(header)) {
-      return null;
-    }
-    String type = header == null ? "" : header.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
-    boolean isJson = type.equals("application/json") || type.endsWith("+json");
-    boolean isYaml = type.equals("application/yaml") || type.endsWith("/x-yaml");
-    if (isJson || (isYaml && wanted == Endpoint.Body.RAW_JSON_OR_YAML)) {
-      return null;
-    }
-    return wanted == Endpoint.Body.RAW_JSON_OR_YAML
-        ? "Content-Type must be application/json or application/yaml."
-        : "Content-Type must be application/json.";
+    return endpoint.operation().handle(exchange);
   }
 
   private static void send(HttpServerResponse response, Answer answer) {

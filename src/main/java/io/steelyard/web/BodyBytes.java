@@ -21,16 +21,21 @@ final class BodyBytes {
   }
 
   /** What one request holds, from its first byte to its answer. */
-  final class Share {
+  final class Held {
+    private final MerchantShares.Share share;
     private long bytes;
+
+    private Held(MerchantShares.Share share) {
+      this.share = share;
+    }
 
     /** Whether so much more fits now; counted once it is taken, as senders promise at will. */
     boolean fits(long more) {
-      return inFlight + more <= max;
+      return inFlight + more <= max && (share == null || share.fits(more));
     }
 
     boolean take(int more) {
-      if (!fits(more)) {
+      if (inFlight + more > max || (share != null && !share.take(more))) {
         return false;
       }
       bytes += more;
@@ -38,24 +43,33 @@ final class BodyBytes {
       return true;
     }
 
-    void giveBack(int fewer) {
+    void giveBack(long fewer) {
       bytes -= fewer;
       inFlight -= fewer;
+      if (share != null) {
+        share.giveBack(fewer);
+      }
     }
 
     void end() {
-      inFlight -= bytes;
-      bytes = 0;
+      giveBack(bytes);
     }
 
-    Refusal refusal() {
+    /** Of so many bytes that did not fit. */
+    Refusal refusal(long more) {
       refused.increment();
-      return Refusal.closing(503, "overloaded", "The service is at its capacity. Try again.")
-          .with("retry-after", "1");
+      String detail =
+          inFlight + more > max
+              ? "The service is at its capacity. Try again."
+              : "Too many bytes of this merchant's bodies are under way. Try again.";
+      return Refusal.closing(503, "overloaded", detail).with("retry-after", "1");
     }
   }
 
-  Share share() {
-    return new Share();
+  /**
+   * @param share that the bytes count towards too, or null for a request of no merchant
+   */
+  Held hold(MerchantShares.Share share) {
+    return new Held(share);
   }
 }

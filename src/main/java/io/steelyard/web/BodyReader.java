@@ -35,10 +35,10 @@ final class BodyReader {
   }
 
   /**
-   * The inflated body; fails with a {@link Refusal} of 408, 413, 415 or, without room in {@code
-   * share}, 503. Resumes the request.
+   * The inflated body; fails with a {@link Refusal} of 408, 413, 415 or, without room for what is
+   * {@code held}, 503. Resumes the request.
    */
-  Future<Buffer> read(HttpServerRequest request, BodyBytes.Share share) {
+  Future<Buffer> read(HttpServerRequest request, BodyBytes.Held held) {
     String encoding = null;
     if (request.headers().contains(HttpHeaders.CONTENT_ENCODING)) {
       encoding = String.join(", ", request.headers().getAll(HttpHeaders.CONTENT_ENCODING));
@@ -52,14 +52,14 @@ final class BodyReader {
     if (declaredLength(request) > bytesMax) {
       return tooLarge().failed();
     }
-    if (!share.fits(declaredLength(request))) {
-      return share.refusal().failed();
+    if (!held.fits(declaredLength(request))) {
+      return held.refusal(declaredLength(request)).failed();
     }
     if ("100-continue".equalsIgnoreCase(request.getHeader(EXPECT))) {
       request.response().writeContinue();
     }
-    Future<Buffer> sent = collect(request, share);
-    return gzip ? sent.compose(body -> inflate(body, share)) : sent;
+    Future<Buffer> sent = collect(request, held);
+    return gzip ? sent.compose(body -> inflate(body, held)) : sent;
   }
 
   /**
@@ -88,8 +88,8 @@ final class BodyReader {
     return length == null ? 0 : Long.parseLong(length); // the decoder let only digits pass
   }
 
-  private Future<Buffer> collect(HttpServerRequest request, BodyBytes.Share share) {
-    Collecting collecting = new Collecting(request, share);
+  private Future<Buffer> collect(HttpServerRequest request, BodyBytes.Held held) {
+    Collecting collecting = new Collecting(request, held);
     waits.add(collecting);
     request.handler(collecting::take);
     // The client has gone; nobody hears of it.
@@ -102,7 +102,7 @@ final class BodyReader {
   /** One body on its way. */
   private final class Collecting extends Waits.Wait {
     private final HttpServerRequest request;
-    private final BodyBytes.Share share;
+    private final BodyBytes.Held held;
     private final Promise<Buffer> whole = Promise.promise();
     private boolean ended;
 
@@ -111,10 +111,10 @@ final class BodyReader {
 
     private boolean own;
 
-    Collecting(HttpServerRequest request, BodyBytes.Share share) {
+    Collecting(HttpServerRequest request, BodyBytes.Held held) {
       super(timeoutMs);
       this.request = request;
-      this.share = share;
+      this.held = held;
     }
 
     void take(Buffer chunk) {
@@ -123,8 +123,8 @@ final class BodyReader {
       }
       if (body.length() + chunk.length() > bytesMax) {
         fail(tooLarge());
-      } else if (!share.take(chunk.length())) {
-        fail(share.refusal());
+      } else if (!held.take(chunk.length())) {
+        fail(held.refusal(chunk.length()));
       } else if (body.length() == 0) {
         body = chunk;
       } else {
@@ -179,7 +179,7 @@ final class BodyReader {
         413, "body_too_large", "The body may have at most " + bytesMax + " bytes.");
   }
 
-  private Future<Buffer> inflate(Buffer sent, BodyBytes.Share share) {
+  private Future<Buffer> inflate(Buffer sent, BodyBytes.Held held) {
     Inflater inflater = new Inflater(true);
     try {
       byte[] bytes = sent.getBytes();
@@ -198,12 +198,12 @@ final class BodyReader {
         if (body.length() + read > bytesMax) {
           return tooLarge().failed();
         }
-        if (!share.take(read)) {
-          return share.refusal().failed();
+        if (!held.take(read)) {
+          return held.refusal(read).failed();
         }
         body.appendBytes(chunk, 0, read);
       }
-      share.giveBack(sent.length());
+      held.giveBack(sent.length());
       return GzipHeader.trailerFits(bytes, inflater.getRemaining(), body)
           ? Future.succeededFuture(body)
           : malformed();

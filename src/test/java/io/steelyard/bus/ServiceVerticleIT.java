@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.steelyard.db.SqlFailures;
+import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -12,6 +13,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -33,6 +36,7 @@ class ServiceVerticleIT {
   private final AtomicInteger handled = new AtomicInteger();
   private final AtomicInteger closed = new AtomicInteger();
   private final Deque<Promise<Pong>> held = new ConcurrentLinkedDeque<>();
+  private volatile Runnable stopping = () -> {};
   private volatile Supplier<Future<Pong>> answer = () -> Future.succeededFuture(new Pong("pong"));
 
   /** A contract of one question. */
@@ -56,6 +60,11 @@ class ServiceVerticleIT {
     protected Future<? extends Reply> handle(PingMessages<?> request, Call call) {
       handled.incrementAndGet();
       return answer.get();
+    }
+
+    @Override
+    protected void stopping() {
+      stopping.run();
     }
 
     @Override
@@ -172,6 +181,45 @@ class ServiceVerticleIT {
   }
 
   @Test
+  void whoIsFullIsNotAskedWhileAnotherHasRoom() throws Exception {
+    Map<Thread, Deque<Promise<Pong>>> held = new ConcurrentHashMap<>(); // one runs each instance
+    answer =
+        () -> {
+          Promise<Pong> promise = Promise.promise();
+          this.held.add(promise);
+          held.computeIfAbsent(Thread.currentThread(), key -> new ConcurrentLinkedDeque<>())
+              .add(promise);
+          return promise.future();
+        };
+    vertx.deployVerticle(PingVerticle::new, new DeploymentOptions().setInstances(2)).await();
+    for (int i = 0; i < 2 * IN_FLIGHT_MAX; i++) {
+      askAndSeeHandled();
+    }
+    assertThat(held.values()).extracting(Deque::size).containsExactly(2, 2);
+
+    for (Deque<Promise<Pong>> instance : held.values()) {
+      for (int turn = 0; turn < 2; turn++) { // also when it is the other's
+        instance.poll().complete(new Pong("a place"));
+
+        askAndSeeHandled();
+
+        assertThat(instance).hasSize(IN_FLIGHT_MAX);
+      }
+    }
+    assertThat(failureAtOnce(ask())).isInstanceOf(Failure.Overloaded.class);
+    assertThat(metrics.get("steelyard.bus.refused").counter().count()).isEqualTo(1);
+  }
+
+  private void askAndSeeHandled() throws InterruptedException {
+    int before = handled.get();
+    Future<Pong> asked = ask();
+    while (handled.get() == before && !asked.isComplete()) {
+      Thread.sleep(1);
+    }
+    assertThat(asked.isComplete()).isFalse();
+  }
+
+  @Test
   void nobodyWorksOnACallThatHasExpired() {
     deploy();
     Call expired = new Call("req-1", null, System.currentTimeMillis() - 1);
@@ -224,6 +272,22 @@ class ServiceVerticleIT {
     held.poll().complete(new Pong("in time"));
     assertThat(working.await()).isEqualTo(new Pong("in time"));
     stopping.await();
+    assertThat(closed).hasValue(1);
+  }
+
+  @Test
+  void aVerticleIsToldOfAStopWhileRequestsAreInFlight() throws Exception {
+    String id = deploy();
+    answer = this::hold;
+    stopping = () -> held.poll().complete(new Pong("let go"));
+    Future<Pong> working = ask();
+    while (held.isEmpty()) {
+      Thread.sleep(5);
+    }
+
+    vertx.undeploy(id).await();
+
+    assertThat(working.await()).isEqualTo(new Pong("let go"));
     assertThat(closed).hasValue(1);
   }
 }

@@ -311,10 +311,10 @@ class ConfigLoaderTest {
         "ingest.bufferedEventsMax (9999) must be at least limits.eventsPerBatch (10000), or a full"
             + " batch could never be stored");
     env.clear();
-    env.put("STEELYARD_LIMITS_BODY_BYTES_IN_FLIGHT", "16777215");
+    env.put("STEELYARD_LIMITS_BODY_BYTES_IN_FLIGHT", "33554431");
     refusedWith(
-        "limits.bodyBytesInFlight (16777215) must be at least twice limits.bodyBytes (8388608), or"
-            + " a full body could never be read");
+        "limits.bodyBytesPercentPerMerchant (50) of limits.bodyBytesInFlight (33554431) must be at"
+            + " least twice limits.bodyBytes (8388608), or a full body could never be read");
     env.clear();
     env.put("STEELYARD_CLUSTER_ENABLED", "true");
     refusedWith("cluster.enabled must be false: clustering is not in this version");

@@ -7,8 +7,11 @@ import io.steelyard.support.Merchant;
 import io.steelyard.support.RawHttp;
 import io.steelyard.support.RawHttp.Response;
 import io.steelyard.support.TestApp;
+import io.steelyard.support.TestConfig;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Bodies are bounded together, not only each. */
 class BodyBytesIT {
@@ -20,9 +23,14 @@ class BodyBytesIT {
     try (TestApp app =
         TestApp.start(
             Map.of(
-                "verticles.http.instances", "1",
-                "limits.bodyBytes", "" + BODY_MAX,
-                "limits.bodyBytesInFlight", "" + 2 * BODY_MAX))) {
+                "verticles.http.instances",
+                "1",
+                "limits.bodyBytes",
+                "" + BODY_MAX,
+                "limits.bodyBytesInFlight",
+                "" + 2 * BODY_MAX,
+                "limits.bodyBytesPercentPerMerchant",
+                "100"))) {
       Merchant merchant = app.merchant("test", null);
       String event = Json.encode(merchant.event("nobody", "n", 1, null)).toString();
       try (RawHttp first = begun(app, merchant);
@@ -46,6 +54,48 @@ class BodyBytesIT {
         assertThat(first.read().status()).isEqualTo(202);
       }
       assertThat(Merchant.eventually(() -> isPromisedRoom(app, merchant), room -> room)).isTrue();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2})
+  void aMerchantWhoseBodiesFillItsShareLeavesRoomToOthers(int instances) throws Exception {
+    try (TestApp app =
+        TestApp.start(
+            Map.of(
+                "http.port",
+                TestConfig.freePort(),
+                "verticles.http.instances",
+                "" + instances,
+                "limits.bodyBytes",
+                "" + BODY_MAX,
+                "limits.bodyBytesInFlight",
+                "" + 4 * BODY_MAX,
+                "limits.bodyBytesPercentPerMerchant",
+                "50"))) {
+      Merchant flooding = app.merchant("test", null);
+      Merchant other = app.merchant("test", null);
+      String event = Json.encode(flooding.event("nobody", "n", 1, null)).toString();
+      try (RawHttp first = begun(app, flooding);
+          RawHttp second = begun(app, flooding)) {
+        first.send(" ".repeat(BODY_MAX - HALF / 4));
+        second.send(" ".repeat(BODY_MAX - HALF / 4));
+
+        Merchant.eventually(() -> isPromisedRoom(app, flooding), room -> !room);
+        Response refused;
+        try (RawHttp third = begun(app, flooding)) {
+          refused = third.read();
+        }
+
+        assertThat(refused.status()).isEqualTo(503);
+        assertThat(refused.body()).contains("\"code\":\"overloaded\"", "this merchant's bodies");
+        assertThat(refused.header("retry-after")).isEqualTo("1");
+        assertThat(isPromisedRoom(app, other)).isTrue();
+
+        first.send(event + " ".repeat(HALF / 4 - event.length()));
+        assertThat(first.read().status()).isEqualTo(202);
+      }
+      assertThat(Merchant.eventually(() -> isPromisedRoom(app, flooding), room -> room)).isTrue();
     }
   }
 

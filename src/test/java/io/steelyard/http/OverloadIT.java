@@ -7,6 +7,7 @@ import io.steelyard.support.RawHttp;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
+import io.steelyard.support.TestConfig;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -21,6 +22,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A database that does not answer costs its callers an error, and never their patience. */
 class OverloadIT {
@@ -56,14 +59,15 @@ class OverloadIT {
 
   /** Many calls at once while nobody can read the table of customers. */
   private static List<Seen> whileCustomersAreLocked(TestApp app, Merchant merchant) {
-    return whileCustomersAreLocked(app, merchant, 0, () -> {});
+    return whileCustomersAreLocked(app, List.of(merchant), 0, () -> {});
   }
 
   /**
+   * @param merchants who call by turns
    * @param then is run once so many calls have been answered
    */
   private static List<Seen> whileCustomersAreLocked(
-      TestApp app, Merchant merchant, int answered, Runnable then) {
+      TestApp app, List<Merchant> merchants, int answered, Runnable then) {
     try (Connection connection = Tables.connect(app.database());
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       connection.setAutoCommit(false);
@@ -73,7 +77,8 @@ class OverloadIT {
               .mapToObj(
                   i ->
                       CompletableFuture.supplyAsync(
-                          () -> get(merchant, "/external/customers"), threads))
+                          () -> get(merchants.get(i % merchants.size()), "/external/customers"),
+                          threads))
               .toList();
       while (calls.stream().filter(CompletableFuture::isDone).count() < answered) {
         Thread.onSpinWait();
@@ -91,6 +96,11 @@ class OverloadIT {
     assertThat(seen.answer().status()).as(seen.answer().text()).isEqualTo(503);
     assertThat(Integer.parseInt(seen.answer().header("retry-after"))).isBetween(1, 60);
     assertThat(seen.took()).isLessThan(Duration.ofMillis(REQUEST_MS + 1000));
+  }
+
+  /** And had to give up on the locked table then. */
+  private static void assertLetIn(Seen seen) {
+    assertThat(seen.answer().problem()).isEqualTo("503 contention []");
   }
 
   private static List<Seen> overloaded(List<Seen> all) {
@@ -128,9 +138,19 @@ class OverloadIT {
     }
   }
 
-  @Test
-  void aMerchantThatTakesItsShareLeavesTheRestToOthers() {
-    try (TestApp app = start(Map.of("limits.httpInFlightPerInstance", "4"))) {
+  /** However many instances there are: each would take twice its share. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2})
+  void aMerchantThatTakesItsShareLeavesTheRestToOthers(int instances) {
+    try (TestApp app =
+        start(
+            Map.of(
+                "http.port",
+                TestConfig.freePort(),
+                "verticles.http.instances",
+                "" + instances,
+                "limits.httpInFlightPerInstance",
+                "4"))) {
       Merchant merchant = app.merchant("test", null);
       merchant.call("GET", "/external/customers").send(200);
       Merchant other = app.merchant("test", null);
@@ -139,7 +159,7 @@ class OverloadIT {
       List<Seen> seen =
           whileCustomersAreLocked(
               app,
-              merchant,
+              List.of(merchant),
               CALLS - 2,
               () -> other.call("GET", "/external/subscriptions").send(200));
 
@@ -150,14 +170,44 @@ class OverloadIT {
 
   @Test
   void aVerticleRefusesAboveWhatItHasInFlight() {
-    try (TestApp app = start(Map.of("limits.verticleInFlightPerInstance", "2"))) {
+    try (TestApp app = start(Map.of("limits.verticleInFlightPerInstance", "3"))) {
       Merchant merchant = app.merchant("test", null);
       merchant.call("GET", "/external/customers").send(200);
+      Merchant other = app.merchant("test", null);
+      other.call("GET", "/external/customers").send(200);
 
-      List<Seen> seen = whileCustomersAreLocked(app, merchant);
+      List<Seen> seen = whileCustomersAreLocked(app, List.of(merchant, other), 0, () -> {});
 
       assertThat(seen).allSatisfy(OverloadIT::assertRefused);
-      assertThat(overloaded(seen)).hasSize(CALLS - 2).allMatch(Seen::quick);
+      assertThat(overloaded(seen)).hasSize(CALLS - 3).allMatch(Seen::quick);
+      assertThat(app.service().metrics().scrape())
+          .containsPattern("steelyard_bus_refused_total\\{address=\"[a-z.]*customer\"} [1-9]");
+      assertRecovered(app, merchant);
+    }
+  }
+
+  @Test
+  void aMerchantDoesNotFillAVerticleByWayOfAllHttpInstances() {
+    try (TestApp app =
+        start(
+            Map.of(
+                "http.port", TestConfig.freePort(),
+                "verticles.http.instances", "2",
+                "limits.httpInFlightPerInstance", "16",
+                "limits.verticleInFlightPerInstance", "4"))) {
+      Merchant merchant = app.merchant("test", null);
+      merchant.call("GET", "/external/customers").send(200);
+      Merchant other = app.merchant("test", null);
+      other.call("GET", "/external/customers").send(200);
+
+      List<Seen> seen =
+          whileCustomersAreLocked(
+              app,
+              List.of(merchant),
+              CALLS - 2,
+              () -> assertLetIn(get(other, "/external/customers")));
+
+      assertThat(overloaded(seen)).hasSize(CALLS - 2);
       assertRecovered(app, merchant);
     }
   }

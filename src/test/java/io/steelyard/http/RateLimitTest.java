@@ -84,6 +84,38 @@ class RateLimitTest {
   }
 
   @Test
+  void whatIsGivenBackCanBeTakenAgainAtOnce() {
+    taken(A, 10, 0);
+
+    assertThat(limit.giveBack(A, 4, 0, 0)).isEqualTo(new Outcome(true, 4, 1, 0));
+    assertThat(taken(A, 25, 0)).isEqualTo(4);
+    assertThat(limit.giveBack(B, 4, 0, 0)).isEqualTo(new Outcome(true, 10, 0, 0));
+    assertThat(taken(B, 25, 0)).isEqualTo(10);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 300, 999, 1000, 1500, 60_000})
+  void whatIsGivenBackLateIsNotThereTwice(long afterMs) {
+    long now = afterMs * MS;
+    taken(A, 10, 0);
+    int meanwhile = taken(A, 25, now); // what time has restored
+
+    limit.giveBack(A, 10, 0, now);
+
+    assertThat(meanwhile + taken(A, 25, now)).isEqualTo(10);
+    assertThat(taken(A, 25, now + SECOND)).isEqualTo(10);
+  }
+
+  @Test
+  void aBatchOfSecondsIsGivenBackWhole() {
+    limit.take(A, 45, 0);
+
+    limit.giveBack(A, 45, 0, 0);
+
+    assertThat(limit.take(A, 45, 0).taken()).isTrue();
+  }
+
+  @Test
   void whatItTellsToWaitIsEnough() {
     RateLimit slow = new RateLimit(3, 10);
     long now = 0;

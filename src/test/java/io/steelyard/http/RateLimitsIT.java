@@ -129,4 +129,19 @@ class RateLimitsIT {
     Answer repeated = patiently(merchant.call("POST", EVENTS).json(events(merchant, "later", 7)));
     assertThat(repeated.text()).isEqualTo("{\"accepted\":7,\"duplicates\":0}");
   }
+
+  @Test
+  void eventsThatTheServiceCouldNotTakeAreNotCounted() {
+    try (TestApp app =
+        TestApp.start(
+            Map.of("verticles.usage.instances", "0", "limits.eventsPerSecondPerMerchant", "1"))) {
+      Merchant merchant = app.merchant("live", null);
+      for (int i = 0; i < 3; i++) {
+        Answer refused = merchant.call("POST", EVENTS).json(events(merchant, "k", 30)).send(503);
+
+        assertThat(refused.problem()).isEqualTo("503 not_serving []");
+        assertThat(refused.header("ratelimit")).isEqualTo("\"events\";r=1;t=0");
+      }
+    }
+  }
 }

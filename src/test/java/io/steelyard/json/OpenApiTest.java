@@ -226,6 +226,45 @@ class OpenApiTest {
     return statuses;
   }
 
+  /** A merchant's limits are counted once it is known who asks, and the operator has none. */
+  @ParameterizedTest
+  @EnumSource
+  void everyAnswerTellsOfTheLimitsThatWereCountedForIt(Document document) {
+    Set<String> told = new TreeSet<>(Set.of("x-request-id"));
+    if (document == Document.EXTERNAL) {
+      told.addAll(Set.of("RateLimit", "RateLimit-Policy"));
+    }
+    document
+        .paths()
+        .forEach(
+            (path, item) ->
+                ((Map<?, ?>) item)
+                    .forEach(
+                        (method, operation) ->
+                            ((Map<?, ?>) ((Map<?, ?>) operation).get("responses"))
+                                .forEach(
+                                    (status, response) ->
+                                        assertThat(headers(document, (Map<?, ?>) response))
+                                            .as(method + " " + path + " " + status)
+                                            .isEqualTo(expected((String) status, told)))));
+  }
+
+  private static Set<String> expected(String status, Set<String> told) {
+    Set<String> expected =
+        new TreeSet<>(Set.of("401", "403").contains(status) ? Set.of("x-request-id") : told);
+    if (Set.of("429", "503").contains(status)) {
+      expected.add("Retry-After");
+    }
+    return expected;
+  }
+
+  private static Set<String> headers(Document document, Map<?, ?> response) {
+    Object reference = response.get("$ref");
+    Map<?, ?> described =
+        reference == null ? response : (Map<?, ?>) document.at(reference.toString());
+    return new TreeSet<>(names(described.get("headers")));
+  }
+
   private static Set<String> placeholders(String path) {
     Set<String> names = new TreeSet<>();
     for (String segment : path.split("/")) {

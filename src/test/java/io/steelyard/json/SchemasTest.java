@@ -27,7 +27,7 @@ class SchemasTest {
       new StrictJson(
           new Config.Limits(
               8 << 20, 10_000, 1000, 1000, 64, 16_384, 8192, 65_536, 10_000, 512, 50, 256, 1 << 27,
-              0, 0));
+              50, 0, 0));
 
   private final Validator external = EXTERNAL.validator();
   private final Validator operator = OPERATOR.validator();

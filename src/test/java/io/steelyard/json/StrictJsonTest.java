@@ -28,7 +28,7 @@ class StrictJsonTest {
       new StrictJson(
           new Config.Limits(
               8 << 20, 10_000, 1000, 1000, DEPTH, 16_384, CHARS, 65_536, 10_000, 512, 50, 256,
-              1 << 27, 0, 0));
+              1 << 27, 50, 0, 0));
 
   private StrictJson.Result read(String text) {
     return json.read(Buffer.buffer(text));

@@ -3,6 +3,10 @@ package io.steelyard.support;
 import io.steelyard.config.Config;
 import io.steelyard.config.ConfigLoader;
 import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
@@ -29,6 +33,15 @@ public final class TestConfig {
       throw new IllegalStateException(e);
     } finally {
       vertx.close().await();
+    }
+  }
+
+  /** For {@code http.port}: of instances with 0 each takes a port of its own. */
+  public static String freePort() {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+      return Integer.toString(socket.getLocalPort());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

@@ -27,7 +27,7 @@ class EventDecoderTest {
   private final EventDecoder decoder =
       new EventDecoder(
           new Config.Limits(
-              1 << 20, 10, 1, 1, 8, 1024, STRING_CHARS, DATA_BYTES, 1, 1, 1, 1, 2048, 0, 0));
+              1 << 20, 10, 1, 1, 8, 1024, STRING_CHARS, DATA_BYTES, 1, 1, 1, 1, 2048, 1, 0, 0));
 
   @Test
   void readsOneEventWithEveryProperty() {
