@@ -69,11 +69,16 @@ final class CanonicalForm {
   }
 
   void name(String name) {
+    byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
+    name(utf8, 0, utf8.length);
+  }
+
+  void name(byte[] source, int from, int end) {
     if (memberCount == memberStarts.length) {
       memberStarts = Arrays.copyOf(memberStarts, memberCount * 2);
     }
     memberStarts[memberCount++] = size;
-    string(name);
+    string(source, from, end - from);
   }
 
   /** Orders the object's members; the names that came more than once. */
@@ -153,12 +158,17 @@ final class CanonicalForm {
     putInt(at + 1, size - at - 1 - LENGTH_BYTES);
   }
 
+  void text(byte[] source, int from, int end) {
+    countElement();
+    string(source, from, end - from);
+  }
+
   /** A string outside of arrays, whose elements are counted. */
-  void string(String text) {
-    byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
-    int at = startString(utf8.length);
-    append(utf8);
-    putInt(at + 1, utf8.length);
+  void string(byte[] source, int from, int length) {
+    int at = startString(length);
+    putInt(at + 1, length);
+    System.arraycopy(source, from, bytes, size, length);
+    size += length;
   }
 
   private int startString(int length) {
@@ -169,27 +179,46 @@ final class CanonicalForm {
     return at;
   }
 
-  void number(long value) {
-    long digits = value;
-    int exponent = 0;
-    while (digits != 0 && digits % 10 == 0) {
-      digits /= 10;
-      exponent++;
+  /** {@code digits}, of which there are at most 18, times ten to the power of {@code exponent}. */
+  void number(long digits, int exponent) {
+    long stripped = digits;
+    int power = digits == 0 ? 0 : exponent;
+    while (stripped != 0 && stripped % 10 == 0) {
+      stripped /= 10;
+      power++;
     }
-    number(Long.toString(digits), exponent);
+    startNumber(power);
+    digits(stripped);
   }
 
   void number(BigDecimal value) {
     BigDecimal stripped = value.stripTrailingZeros();
-    boolean zero = stripped.signum() == 0;
-    number(stripped.unscaledValue().toString(), zero ? 0 : -stripped.scale());
+    startNumber(stripped.signum() == 0 ? 0 : -stripped.scale());
+    byte[] digits = stripped.unscaledValue().toString().getBytes(StandardCharsets.US_ASCII);
+    string(digits, 0, digits.length);
   }
 
-  private void number(String digits, int exponent) {
+  private void startNumber(int exponent) {
     countElement();
     literalByte('n');
     integer(exponent);
-    string(digits);
+  }
+
+  /** A string of them, as decimal numbers are written. */
+  private void digits(long value) {
+    int length = value < 0 ? 2 : 1;
+    for (long rest = value / 10; rest != 0; rest /= 10) {
+      length++;
+    }
+    int at = startString(length);
+    putInt(at + 1, length);
+    bytes[size] = '-';
+    long rest = Math.abs(value);
+    for (int i = size + length - 1; i >= size + (value < 0 ? 1 : 0); i--) {
+      bytes[i] = (byte) ('0' + rest % 10);
+      rest /= 10;
+    }
+    size += length;
   }
 
   void integer(int value) {
