@@ -1,7 +1,6 @@
 package io.steelyard.usage;
 
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /** The members of an event, as they are sent. */
 enum EventField {
@@ -17,17 +16,22 @@ enum EventField {
   private static final int REQUIRED = requiredBits();
 
   private final String wire;
-  private final byte[] ascii;
+  private final byte[] quoted;
   private final boolean required;
 
   EventField(String wire, boolean required) {
     this.wire = wire;
-    this.ascii = wire.getBytes(StandardCharsets.US_ASCII);
+    this.quoted = ('"' + wire + '"').getBytes(StandardCharsets.US_ASCII);
     this.required = required;
   }
 
   String wire() {
     return wire;
+  }
+
+  /** The name as JSON. */
+  byte[] quoted() {
+    return quoted;
   }
 
   boolean isRequired() {
@@ -56,21 +60,17 @@ enum EventField {
     };
   }
 
-  /** As {@link #named(String)}; the length tells which it can be. */
-  static EventField named(byte[] source, int from, int end) {
-    EventField field =
-        switch (end - from) {
-          case 10 -> CUSTOMER_ID;
-          case 9 -> EVENT_NAME;
-          case 11 -> GENERATED_AT;
-          case 4 -> DATA;
-          case 14 -> IDEMPOTENCY_KEY;
-          case 6 -> USER_ID;
-          default -> null;
-        };
-    return field != null && Arrays.equals(field.ascii, 0, field.ascii.length, source, from, end)
-        ? field
-        : null;
+  /** The one whose name begins with this letter, or null. */
+  static EventField beginning(byte letter) {
+    return switch (letter) {
+      case 'c' -> CUSTOMER_ID;
+      case 'e' -> EVENT_NAME;
+      case 'g' -> GENERATED_AT;
+      case 'd' -> DATA;
+      case 'i' -> IDEMPOTENCY_KEY;
+      case 'u' -> USER_ID;
+      default -> null;
+    };
   }
 
   private static int requiredBits() {

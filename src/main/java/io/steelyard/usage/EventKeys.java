@@ -6,7 +6,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.Arrays;
 import java.util.UUID;
 
 /**
@@ -16,13 +15,15 @@ import java.util.UUID;
 final class EventKeys {
   private static final int UUID_CHARS = 36;
   private static final int SECOND_CHARS = 19;
-  private static final byte NO_DIGIT = -1;
-  private static final byte[] HEX_DIGITS = hexDigits();
   // First byte of what is hashed, so that a key never meets a payload.
   private static final byte GIVEN_KEY = 1;
   private static final byte PAYLOAD = 2;
   private static final VarHandle LONGS =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+  private static final VarHandle INTS =
+      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
+  private static final long ONES = 0x0101010101010101L;
+  private static final long LOW_HALVES = 0x0f * ONES;
   private static final long MULTIPLIER = 0x9fb21c651e98df25L;
 
   private final CanonicalForm payload = new CanonicalForm();
@@ -117,34 +118,33 @@ final class EventKeys {
         || text[from + 23] != '-') {
       return null;
     }
-    // Negative where a character is no digit, which the sign of the whole then tells.
-    long a = hex(text, from, 8);
-    long b = hex(text, from + 9, 4);
-    long c = hex(text, from + 14, 4);
-    long d = hex(text, from + 19, 4);
-    long e = hex(text, from + 24, 12);
-    return (a | b | c | d | e) < 0 ? null : new UUID(a << 32 | b << 16 | c, d << 48 | e);
+    long a = hex((long) LONGS.get(text, from));
+    long b = hex(fourAndFour(text, from + 9, from + 14));
+    long c = hex(fourAndFour(text, from + 19, from + 24));
+    long d = hex((long) LONGS.get(text, from + 28));
+    return (a | b | c | d) < 0 ? null : new UUID(a << 32 | b, c << 32 | d);
   }
 
-  private static long hex(byte[] text, int from, int length) {
-    long value = 0;
-    int faulty = 0;
-    for (int i = from; i < from + length; i++) {
-      int digit = HEX_DIGITS[text[i] & 0xff];
-      faulty |= digit;
-      value = value << 4 | digit;
-    }
-    return faulty < 0 ? NO_DIGIT : value;
+  private static long fourAndFour(byte[] text, int first, int second) {
+    return (long) (int) INTS.get(text, first) << 32 | (int) INTS.get(text, second) & 0xffffffffL;
   }
 
-  private static byte[] hexDigits() {
-    byte[] digits = new byte[256];
-    Arrays.fill(digits, NO_DIGIT);
-    for (int i = 0; i < 16; i++) {
-      digits["0123456789abcdef".charAt(i)] = (byte) i;
-      digits["0123456789ABCDEF".charAt(i)] = (byte) i;
+  /**
+   * The number that eight hexadecimal digits spell, or -1 where one is none. All eight at once, a
+   * byte for each: what the digit is worth, and the lower-case digit of that worth to compare with.
+   */
+  private static long hex(long chars) {
+    long letters = chars >>> 6 & ONES;
+    long worth = (chars & LOW_HALVES) + 9 * letters;
+    long isTenOrMore = worth + 6 * ONES >>> 4 & ONES;
+    long digits = worth + '0' * ONES + ('a' - '0' - 10) * isTenOrMore;
+    long lowerCase = chars | letters << 5;
+    if (digits != lowerCase || (worth & ~LOW_HALVES) != 0) {
+      return -1;
     }
-    return digits;
+    long pairs = (worth | worth >>> 4) & 0x00ff00ff00ff00ffL;
+    long fours = (pairs | pairs >>> 8) & 0x0000ffff0000ffffL;
+    return (fours | fours >>> 16) & 0xffffffffL;
   }
 
   /** Not cryptographic: it only feeds a metric. Eight bytes a step. */

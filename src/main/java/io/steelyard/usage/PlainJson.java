@@ -3,6 +3,7 @@ package io.steelyard.usage;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /**
  * Goes over JSON as nearly all of it is written: strings of ASCII without an escape, numbers of few
@@ -14,9 +15,10 @@ final class PlainJson {
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final long ONES = 0x0101010101010101L;
   private static final long HIGH_BITS = 0x8080808080808080L;
-  private static final long QUOTES = '"' * ONES;
   private static final long BACKSLASHES = '\\' * ONES;
-  private static final long SPACES = ' ' * ONES;
+  // The one bit in which a quote differs from a space, and the character above a space.
+  private static final long QUOTE_BITS = ('"' ^ ' ') * ONES;
+  private static final long ABOVE_SPACE = (' ' + 1) * ONES;
   private static final int DIGITS_MAX = 18; // whatever they are, they fit into a long
 
   private final byte[] json;
@@ -46,6 +48,11 @@ final class PlainJson {
     return at < json.length ? json[at] : 0;
   }
 
+  /** The byte behind the next, where there is one and {@link #peek} has gone over blanks. */
+  byte peekSecond() {
+    return at + 1 < json.length ? json[at + 1] : 0;
+  }
+
   /** Takes {@code c}; where it is not next, nothing but blanks is taken. */
   boolean take(char c) {
     if (at < json.length && json[at] == c) {
@@ -59,16 +66,11 @@ final class PlainJson {
     return false;
   }
 
-  boolean takeWord(String word) {
-    skipBlanks();
-    int end = at + word.length();
-    if (end > json.length) {
+  /** Takes these bytes, before which no blank may be. */
+  boolean take(byte[] bytes) {
+    int end = at + bytes.length;
+    if (end > json.length || !Arrays.equals(json, at, end, bytes, 0, bytes.length)) {
       return false;
-    }
-    for (int i = 0; i < word.length(); i++) {
-      if (json[at + i] != word.charAt(i)) {
-        return false;
-      }
     }
     at = end;
     return true;
@@ -115,13 +117,12 @@ final class PlainJson {
   /**
    * Eight bytes at once: the high bit of the first that ends a plain string, and of none before it.
    * A subtraction borrows into the high bit of a byte that is smaller; above that byte, the bits
-   * mean nothing.
+   * mean nothing. Quote and space change places, so that it is next to the control characters.
    */
   private static long ends(long bytes) {
-    long quote = bytes ^ QUOTES;
-    long backslash = bytes ^ BACKSLASHES;
-    return ((quote - ONES) & ~quote | (backslash - ONES) & ~backslash | (bytes - SPACES) | bytes)
-        & HIGH_BITS;
+    long quoteOrControl = (bytes ^ QUOTE_BITS) - ABOVE_SPACE;
+    long backslash = (bytes ^ BACKSLASHES) - ONES;
+    return (quoteOrControl | backslash | bytes) & HIGH_BITS;
   }
 
   /**

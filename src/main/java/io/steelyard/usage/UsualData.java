@@ -1,9 +1,13 @@
 package io.steelyard.usage;
 
 import io.steelyard.config.Config;
+import java.nio.charset.StandardCharsets;
 
 /** The part of {@link UsualEvents} that goes over an event's data, as {@link DataReader} would. */
 final class UsualData {
+  private static final byte[] TRUE = "true".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] FALSE = "false".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] NULL = "null".getBytes(StandardCharsets.US_ASCII);
   private static final int DEPTH_MAX = 16; // few are as deep, and each level takes stack
 
   private final PlainJson in;
@@ -51,9 +55,9 @@ final class UsualData {
       case '"' -> readText();
       case '{' -> readObject(depth + 1);
       case '[' -> readArray(depth + 1);
-      case 't' -> readLiteral("true");
-      case 'f' -> readLiteral("false");
-      case 'n' -> readNull();
+      case 't' -> readLiteral('t', TRUE);
+      case 'f' -> readLiteral('f', FALSE);
+      case 'n' -> readLiteral('z', NULL);
       default -> readNumber();
     };
   }
@@ -86,14 +90,9 @@ final class UsualData {
     return in.take(']');
   }
 
-  private boolean readLiteral(String word) {
-    canonical.literal(word.charAt(0));
-    return in.takeWord(word);
-  }
-
-  private boolean readNull() {
-    canonical.literal('z');
-    return in.takeWord("null");
+  private boolean readLiteral(char kind, byte[] word) {
+    canonical.literal(kind);
+    return in.take(word);
   }
 
   private boolean readNumber() {

@@ -58,7 +58,7 @@ final class UsualEvents {
     event.clear();
     int seen = 0;
     do {
-      EventField field = in.takeText() ? EventField.named(body, in.textFrom(), in.textEnd()) : null;
+      EventField field = takeName();
       if (field == null || (seen & field.bit()) != 0 || !in.take(':')) {
         return false;
       }
@@ -68,6 +68,14 @@ final class UsualEvents {
       }
     } while (in.take(','));
     return in.take('}') && EventField.hasRequired(seen) && write();
+  }
+
+  private EventField takeName() {
+    if (in.peek() != '"') {
+      return null;
+    }
+    EventField field = EventField.beginning(in.peekSecond());
+    return field != null && in.take(field.quoted()) ? field : null;
   }
 
   private boolean readText(EventField field) {
