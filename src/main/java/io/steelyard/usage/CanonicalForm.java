@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Bytes that are the same for the same JSON value, however it was written: members in a fixed
@@ -14,15 +15,18 @@ import java.util.List;
 final class CanonicalForm {
   private static final int LENGTH_BYTES = Integer.BYTES;
 
-  private byte[] bytes = new byte[512];
-  private byte[] scratch = new byte[0];
+  private static final int FEW_MEMBERS = 16;
+
+  // Enough for most events; a body of one event should not pay for more.
+  private byte[] bytes = new byte[256];
+  private byte[] scratch;
   private int size;
   // per open object or array: where its count goes, and how many members were open before it
-  private int[] frames = new int[16];
+  private int[] frames = new int[8];
   private int frameCount;
-  private int[] memberStarts = new int[16];
+  private int[] memberStarts = new int[8];
   private int memberCount;
-  private int[] elementCounts = new int[8];
+  private int[] elementCounts = new int[4];
 
   void reset() {
     size = 0;
@@ -102,12 +106,10 @@ final class CanonicalForm {
   }
 
   private List<String> order(int first, int count) {
-    Integer[] order = new Integer[count];
-    Arrays.setAll(order, i -> first + i);
-    Arrays.sort(order, (a, b) -> compareNames(memberStarts[a], memberStarts[b]));
+    int[] order = count <= FEW_MEMBERS ? orderOfFew(first, count) : orderOfMany(first, count);
     List<String> twice = new ArrayList<>(0);
     int from = memberStarts[first];
-    if (scratch.length < size - from) {
+    if (scratch == null || scratch.length < size - from) {
       scratch = new byte[bytes.length];
     }
     int at = 0;
@@ -122,6 +124,28 @@ final class CanonicalForm {
     }
     System.arraycopy(scratch, 0, bytes, from, at);
     return twice;
+  }
+
+  private int[] orderOfFew(int first, int count) {
+    int[] order = new int[count];
+    for (int i = 0; i < count; i++) {
+      int place = i;
+      int start = memberStarts[first + i];
+      while (place > 0 && compareNames(memberStarts[order[place - 1]], start) > 0) {
+        order[place] = order[place - 1];
+        place--;
+      }
+      order[place] = first + i;
+    }
+    return order;
+  }
+
+  private int[] orderOfMany(int first, int count) {
+    return IntStream.range(first, first + count)
+        .boxed()
+        .sorted((a, b) -> compareNames(memberStarts[a], memberStarts[b]))
+        .mapToInt(Integer::intValue)
+        .toArray();
   }
 
   /** Shorter names first: any fixed order will do, and the length is there to compare. */
@@ -187,21 +211,17 @@ final class CanonicalForm {
       stripped /= 10;
       power++;
     }
-    startNumber(power);
+    literal('n');
+    integer(power);
     digits(stripped);
   }
 
   void number(BigDecimal value) {
     BigDecimal stripped = value.stripTrailingZeros();
-    startNumber(stripped.signum() == 0 ? 0 : -stripped.scale());
+    literal('n');
+    integer(stripped.signum() == 0 ? 0 : -stripped.scale());
     byte[] digits = stripped.unscaledValue().toString().getBytes(StandardCharsets.US_ASCII);
     string(digits, 0, digits.length);
-  }
-
-  private void startNumber(int exponent) {
-    countElement();
-    literalByte('n');
-    integer(exponent);
   }
 
   /** A string of them, as decimal numbers are written. */

@@ -5,7 +5,7 @@ import java.util.Arrays;
 
 /** One text of an event as UTF-8, in the place where it was read; filled anew for each event. */
 final class SentText {
-  private byte[] source = {};
+  private byte[] source;
   private int from;
   private int length;
   private boolean given;
