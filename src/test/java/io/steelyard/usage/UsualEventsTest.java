@@ -38,7 +38,7 @@ class UsualEventsTest {
     collect(bothReadTheSame(body));
   }
 
-  @Property(tries = 1500, edgeCases = EdgeCasesMode.NONE)
+  @Property(tries = 800, edgeCases = EdgeCasesMode.NONE)
   void aDamagedBodyIsReadAsTheStrictReaderDoes(@ForAll("damaged") byte[] body) {
     collect(bothReadTheSame(body));
   }
