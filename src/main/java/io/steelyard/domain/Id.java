@@ -1,5 +1,6 @@
 package io.steelyard.domain;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
@@ -11,7 +12,7 @@ import java.util.UUID;
  */
 public record Id(IdKind kind, UUID uuid) implements Comparable<Id> {
   private static final char[] ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz".toCharArray();
-  private static final byte[] VALUES = new byte[128];
+  private static final byte[] VALUES = new byte[256];
   private static final int SUFFIX_LENGTH = 26;
 
   static {
@@ -28,29 +29,44 @@ public record Id(IdKind kind, UUID uuid) implements Comparable<Id> {
 
   /** The id that {@code text} spells, or empty when it is malformed or of another kind. */
   public static Optional<Id> parse(IdKind kind, String text) {
+    byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+    UUID uuid = uuid(kind, utf8, 0, utf8.length);
+    return uuid == null ? Optional.empty() : Optional.of(new Id(kind, uuid));
+  }
+
+  /** The UUID of the id that these bytes spell in UTF-8, or null where {@link #parse} has none. */
+  public static UUID uuid(IdKind kind, byte[] text, int from, int length) {
     String prefix = kind.prefix();
-    int start = prefix.length() + 1;
-    if (text.length() != start + SUFFIX_LENGTH
-        || !text.startsWith(prefix)
-        || text.charAt(start - 1) != '_') {
-      return Optional.empty();
+    int start = from + prefix.length() + 1;
+    if (from + length != start + SUFFIX_LENGTH || text[start - 1] != '_') {
+      return null;
+    }
+    for (int i = 0; i < prefix.length(); i++) {
+      if (text[from + i] != prefix.charAt(i)) {
+        return null;
+      }
     }
     // 26 characters hold 130 bits: the first may only use its lower three.
-    if (text.charAt(start) > '7') {
-      return Optional.empty();
+    long a = base32(text, start, 9);
+    long b = base32(text, start + 9, 8);
+    long c = base32(text, start + 17, 9);
+    if (text[start] > '7' || (a | b | c) < 0) {
+      return null;
     }
-    long high = 0;
-    long low = 0;
-    for (int i = start; i < text.length(); i++) {
-      char c = text.charAt(i);
-      int value = c < 128 ? VALUES[c] : -1;
-      if (value < 0) {
-        return Optional.empty();
-      }
-      high = (high << 5) | (low >>> 59);
-      low = (low << 5) | value;
+    // 43 bits, 40 and 45
+    return new UUID(a << 21 | b >>> 19, b << 45 | c);
+  }
+
+  /** What these characters are together, below zero where one is not of the alphabet. */
+  private static long base32(byte[] text, int from, int length) {
+    long value = 0;
+    int faulty = 0;
+    for (int i = from; i < from + length; i++) {
+      int digit = VALUES[text[i] & 0xff];
+      faulty |= digit;
+      value = value << 5 | digit;
     }
-    return Optional.of(new Id(kind, new UUID(high, low)));
+    return faulty < 0 ? -1 : value;
   }
 
   @Override

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Bytes that are the same for the same JSON value, however it was written: members in a fixed
@@ -14,15 +15,18 @@ import java.util.List;
 final class CanonicalForm {
   private static final int LENGTH_BYTES = Integer.BYTES;
 
-  private byte[] bytes = new byte[512];
-  private byte[] scratch = new byte[0];
+  private static final int FEW_MEMBERS = 16;
+
+  // Enough for most events; a body of one event should not pay for more.
+  private byte[] bytes = new byte[256];
+  private byte[] scratch;
   private int size;
   // per open object or array: where its count goes, and how many members were open before it
-  private int[] frames = new int[16];
+  private int[] frames = new int[8];
   private int frameCount;
-  private int[] memberStarts = new int[16];
+  private int[] memberStarts = new int[8];
   private int memberCount;
-  private int[] elementCounts = new int[8];
+  private int[] elementCounts = new int[4];
 
   void reset() {
     size = 0;
@@ -69,11 +73,16 @@ final class CanonicalForm {
   }
 
   void name(String name) {
+    byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
+    name(utf8, 0, utf8.length);
+  }
+
+  void name(byte[] source, int from, int end) {
     if (memberCount == memberStarts.length) {
       memberStarts = Arrays.copyOf(memberStarts, memberCount * 2);
     }
     memberStarts[memberCount++] = size;
-    string(name);
+    string(source, from, end - from);
   }
 
   /** Orders the object's members; the names that came more than once. */
@@ -97,12 +106,10 @@ final class CanonicalForm {
   }
 
   private List<String> order(int first, int count) {
-    Integer[] order = new Integer[count];
-    Arrays.setAll(order, i -> first + i);
-    Arrays.sort(order, (a, b) -> compareNames(memberStarts[a], memberStarts[b]));
+    int[] order = count <= FEW_MEMBERS ? orderOfFew(first, count) : orderOfMany(first, count);
     List<String> twice = new ArrayList<>(0);
     int from = memberStarts[first];
-    if (scratch.length < size - from) {
+    if (scratch == null || scratch.length < size - from) {
       scratch = new byte[bytes.length];
     }
     int at = 0;
@@ -117,6 +124,28 @@ final class CanonicalForm {
     }
     System.arraycopy(scratch, 0, bytes, from, at);
     return twice;
+  }
+
+  private int[] orderOfFew(int first, int count) {
+    int[] order = new int[count];
+    for (int i = 0; i < count; i++) {
+      int place = i;
+      int start = memberStarts[first + i];
+      while (place > 0 && compareNames(memberStarts[order[place - 1]], start) > 0) {
+        order[place] = order[place - 1];
+        place--;
+      }
+      order[place] = first + i;
+    }
+    return order;
+  }
+
+  private int[] orderOfMany(int first, int count) {
+    return IntStream.range(first, first + count)
+        .boxed()
+        .sorted((a, b) -> compareNames(memberStarts[a], memberStarts[b]))
+        .mapToInt(Integer::intValue)
+        .toArray();
   }
 
   /** Shorter names first: any fixed order will do, and the length is there to compare. */
@@ -153,12 +182,17 @@ final class CanonicalForm {
     putInt(at + 1, size - at - 1 - LENGTH_BYTES);
   }
 
+  void text(byte[] source, int from, int end) {
+    countElement();
+    string(source, from, end - from);
+  }
+
   /** A string outside of arrays, whose elements are counted. */
-  void string(String text) {
-    byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
-    int at = startString(utf8.length);
-    append(utf8);
-    putInt(at + 1, utf8.length);
+  void string(byte[] source, int from, int length) {
+    int at = startString(length);
+    putInt(at + 1, length);
+    System.arraycopy(source, from, bytes, size, length);
+    size += length;
   }
 
   private int startString(int length) {
@@ -169,27 +203,42 @@ final class CanonicalForm {
     return at;
   }
 
-  void number(long value) {
-    long digits = value;
-    int exponent = 0;
-    while (digits != 0 && digits % 10 == 0) {
-      digits /= 10;
-      exponent++;
+  /** {@code digits}, of which there are at most 18, times ten to the power of {@code exponent}. */
+  void number(long digits, int exponent) {
+    long stripped = digits;
+    int power = digits == 0 ? 0 : exponent;
+    while (stripped != 0 && stripped % 10 == 0) {
+      stripped /= 10;
+      power++;
     }
-    number(Long.toString(digits), exponent);
+    literal('n');
+    integer(power);
+    digits(stripped);
   }
 
   void number(BigDecimal value) {
     BigDecimal stripped = value.stripTrailingZeros();
-    boolean zero = stripped.signum() == 0;
-    number(stripped.unscaledValue().toString(), zero ? 0 : -stripped.scale());
+    literal('n');
+    integer(stripped.signum() == 0 ? 0 : -stripped.scale());
+    byte[] digits = stripped.unscaledValue().toString().getBytes(StandardCharsets.US_ASCII);
+    string(digits, 0, digits.length);
   }
 
-  private void number(String digits, int exponent) {
-    countElement();
-    literalByte('n');
-    integer(exponent);
-    string(digits);
+  /** A string of them, as decimal numbers are written. */
+  private void digits(long value) {
+    int length = value < 0 ? 2 : 1;
+    for (long rest = value / 10; rest != 0; rest /= 10) {
+      length++;
+    }
+    int at = startString(length);
+    putInt(at + 1, length);
+    bytes[size] = '-';
+    long rest = Math.abs(value);
+    for (int i = size + length - 1; i >= size + (value < 0 ? 1 : 0); i--) {
+      bytes[i] = (byte) ('0' + rest % 10);
+      rest /= 10;
+    }
+    size += length;
   }
 
   void integer(int value) {

@@ -14,20 +14,13 @@ final class DataReader {
   private final JsonParser in;
   private final TextRules rules;
   private final FaultList faults;
-  private final CanonicalForm canonical = new CanonicalForm();
+  private final CanonicalForm canonical;
 
-  DataReader(JsonParser in, TextRules rules, FaultList faults) {
+  DataReader(JsonParser in, TextRules rules, FaultList faults, CanonicalForm canonical) {
     this.in = in;
     this.rules = rules;
     this.faults = faults;
-  }
-
-  void reset() {
-    canonical.reset();
-  }
-
-  CanonicalForm canonical() {
-    return canonical;
+    this.canonical = canonical;
   }
 
   /** From the object's start, where the parser is, to its end. */
@@ -102,7 +95,7 @@ final class DataReader {
   private void readNumber() throws IOException {
     int length = in.getTextLength();
     if (in.currentToken() == JsonToken.VALUE_NUMBER_INT && length <= LONG_CHARS) {
-      canonical.number(in.getLongValue());
+      canonical.number(in.getLongValue(), 0);
       return;
     }
     String text = in.getText();

@@ -44,6 +44,12 @@ public final class EventDecoder {
   /** Every event of {@code body}, or every fault; never throws for what a caller may send. */
   public Decoded decode(Buffer body) {
     byte[] bytes = body.getBytes();
+    EncodedEvents usual = UsualEvents.of(bytes, limits);
+    return usual == null ? decodeStrictly(bytes) : new Decoded.Events(usual);
+  }
+
+  /** Knows all that may be sent, and every fault. */
+  Decoded decodeStrictly(byte[] bytes) {
     if (isBlank(bytes)) {
       return fault("", "empty_body", "A body is required.");
     }
