@@ -25,14 +25,13 @@ import java.util.stream.Collectors;
  * that is tried first, as long as no duplicates have come lately. Belongs to one event loop.
  */
 final class EventStore {
-  // Nothing is stored when one key is known: the statement fails as a whole.
+  // Nothing is stored when one key is known: the statement fails as a whole. The arrays side by side
+  // in the list of what is selected: behind FROM, each row would be written down once more before.
   private static final String STORE_NEW =
       """
       WITH keys AS (
         INSERT INTO event_key (merchant_number, payload_hash, key)
-        SELECT k.merchant_number, k.payload_hash, k.key
-        FROM unnest($1::integer[], $2::integer[], $3::uuid[])
-             AS k (merchant_number, payload_hash, key)
+        SELECT unnest($1::integer[]), unnest($2::integer[]), unnest($3::uuid[])
       )
       INSERT INTO event_batch (batch, merchant_id, events, bytes, stored_at, content, repeats)
       SELECT nextval('event_batch_seq'), s.merchant_id, s.events, s.bytes, $9::timestamptz,

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class EventKeysTest {
   private final EventDecoder decoder =
       new EventDecoder(
-          new Config.Limits(1 << 20, 10, 1, 1, 8, 1024, 256, 1000, 1, 1, 1, 1, 2048, 0, 0));
+          new Config.Limits(1 << 20, 10, 1, 1, 8, 1024, 256, 1000, 1, 1, 1, 1, 2048, 50, 0, 0));
 
   @ParameterizedTest
   @CsvSource(

@@ -25,7 +25,8 @@ class UsualEventsTest {
   private static final Config.Limits WIDE = limits(1 << 16);
 
   private static Config.Limits limits(int dataBytes) {
-    return new Config.Limits(1 << 20, 10, 1, 1, 8, 1024, 256, dataBytes, 1, 1, 1, 1, 2048, 0, 0);
+    return new Config.Limits(
+        1 << 20, 10, 1, 1, 8, 1024, 256, dataBytes, 1, 1, 1, 1, 2048, 50, 0, 0);
   }
 
   @Property(tries = 500)
