@@ -46,10 +46,11 @@ final class Report {
         loadAverage());
     add(
         "JVM",
-        "%s %s, -Xmx%s",
+        "%s %s, -Xmx%s %s",
         System.getProperty("java.vm.name"),
         System.getProperty("java.runtime.version"),
-        heap);
+        heap,
+        System.getProperty("service.jvm", ""));
     List<String> settings = new ArrayList<>();
     for (String setting : SETTINGS) {
       settings.add(setting + "=" + Sql.text(database, "SHOW " + setting));

@@ -139,7 +139,7 @@ class EventWriterTest {
   }
 
   /** The fold of the process that stored them has them from there, every other from the JSON. */
-  @Property
+  @Property(tries = 300)
   void whatIsHeldIsAsWhatIsReadBack(@ForAll("events") List<UsageEvent> events) {
     EncodedEvents encoded = UsageEvent.encoded(events);
 
@@ -153,7 +153,7 @@ class EventWriterTest {
   }
 
   /** Whoever reads an object by hand must come to what the library makes of it. */
-  @Property
+  @Property(tries = 300)
   void dataHasTheMembersThatTheLibraryReads(@ForAll("events") List<UsageEvent> events) {
     EventColumns columns = UsageEvent.encoded(events).columns();
     for (int i = 0; i < events.size(); i++) {
