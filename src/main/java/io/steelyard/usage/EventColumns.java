@@ -7,36 +7,27 @@ import java.util.UUID;
 /**
  * Events side by side in arrays, with the JSON that is stored of them: an object for each would be
  * most of what the service's memory has to be cleared of again. Nothing in them changes any more.
+ *
+ * @param content UTF-8; of a request, its events with a comma behind each
+ * @param customers null where an event names no customer id
+ * @param keys two of each event, the more significant half first
+ * @param times {@code generatedAt} in milliseconds since 1970
+ * @param users null for none
+ * @param places four of each event in the content: from and end of its JSON, without the customer
+ *     and what stands before it, and of its data; both zero for none
  */
-public final class EventColumns {
+public record EventColumns(
+    byte[] content,
+    UUID[] customers,
+    long[] keys,
+    long[] times,
+    String[] names,
+    String[] users,
+    int[] places) {
   private static final int PLACES = 4;
-
-  private final byte[] content;
-  private final UUID[] customers;
-  private final long[] keys;
-  private final long[] times;
-  private final String[] names;
-  private final String[] users;
-  private final int[] places;
-
-  private EventColumns(Builder builder, byte[] content) {
-    int count = builder.count;
-    this.content = content;
-    this.customers = Arrays.copyOf(builder.customers, count);
-    this.keys = Arrays.copyOf(builder.keys, 2 * count);
-    this.times = Arrays.copyOf(builder.times, count);
-    this.names = Arrays.copyOf(builder.names, count);
-    this.users = Arrays.copyOf(builder.users, count);
-    this.places = Arrays.copyOf(builder.places, PLACES * count);
-  }
 
   int count() {
     return times.length;
-  }
-
-  /** UTF-8; of a request, its events with a comma behind each. */
-  byte[] content() {
-    return content;
   }
 
   /** Null where the event names no customer id. */
@@ -115,6 +106,11 @@ public final class EventColumns {
   @Override
   public int hashCode() {
     return Arrays.hashCode(keys);
+  }
+
+  @Override
+  public String toString() {
+    return count() + " events";
   }
 
   /** Takes events one by one. */
@@ -202,7 +198,14 @@ public final class EventColumns {
      * @param content what the places are in; not copied
      */
     EventColumns build(byte[] content) {
-      return new EventColumns(this, content);
+      return new EventColumns(
+          content,
+          Arrays.copyOf(customers, count),
+          Arrays.copyOf(keys, 2 * count),
+          Arrays.copyOf(times, count),
+          Arrays.copyOf(names, count),
+          Arrays.copyOf(users, count),
+          Arrays.copyOf(places, PLACES * count));
     }
   }
 }

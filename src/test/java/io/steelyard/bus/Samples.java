@@ -39,6 +39,8 @@ final class Samples {
           Map.entry(byte[].class, new byte[] {0, -1, 127, -128}),
           Map.entry(long[].class, new long[] {Long.MIN_VALUE, 7}),
           Map.entry(int[].class, new int[] {Integer.MIN_VALUE, 7}),
+          Map.entry(UUID[].class, new UUID[] {new UUID(1, -2), null}),
+          Map.entry(String[].class, new String[] {"text\"é", null}),
           Map.entry(Object.class, "any"));
 
   private Samples() {}
