@@ -10,17 +10,16 @@ ALTER TABLE billable_access SET (fillfactor = 45);
 ALTER TABLE event_key SET (autovacuum_vacuum_insert_scale_factor = 1,
                            autovacuum_analyze_threshold = 2147483647);
 
-CREATE FUNCTION event_chunk_tended(name text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION event_chunk_tended(month regclass) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  EXECUTE format('ALTER TABLE %I SET (autovacuum_vacuum_insert_scale_factor = 1,
-                                      autovacuum_analyze_scale_factor = 1)', name);
-  EXECUTE format('ALTER TABLE %I ALTER content SET STATISTICS 0', name);
+  EXECUTE format('ALTER TABLE %s SET (autovacuum_vacuum_insert_scale_factor = 1,
+                                      autovacuum_analyze_scale_factor = 1)', month);
+  EXECUTE format('ALTER TABLE %s ALTER content SET STATISTICS 0', month);
 END $$;
 
-SELECT event_chunk_tended(t.relname)
-  FROM pg_class t
- WHERE t.relkind = 'r' AND t.relname ~ '^event_chunk_' AND t.relnamespace = (
-         SELECT relnamespace FROM pg_class WHERE oid = 'event_chunk'::regclass);
+SELECT event_chunk_tended(t.relid)
+  FROM pg_partition_tree('event_chunk') t
+ WHERE t.isleaf;
 
 -- As it was, and the new month is tended.
 CREATE OR REPLACE FUNCTION event_month(instant timestamptz) RETURNS void LANGUAGE plpgsql AS $$
@@ -45,7 +44,7 @@ BEGIN
     RETURN; -- another process was faster; seen behind a lock of a table only
   END IF;
   EXECUTE format('CREATE TABLE %I (LIKE event_chunk INCLUDING CONSTRAINTS)', name);
-  PERFORM event_chunk_tended(name);
+  PERFORM event_chunk_tended(name::regclass);
   EXECUTE format(
     'WITH moved AS (DELETE FROM event_chunk_other WHERE first_at >= %L AND first_at < %L RETURNING *)
      INSERT INTO %I SELECT * FROM moved', since, until, name);

@@ -6,7 +6,6 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.config.Config;
-import io.steelyard.web.Problems;
 import io.steelyard.web.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.http.HttpHeaders;
@@ -99,8 +98,11 @@ public final class RateLimits {
                         : outcome));
   }
 
+  /** Not where the database failed: what it was given may be stored. */
   private static boolean isRefusal(Throwable error) {
-    return error instanceof FailureException known && Problems.status(known.failure()) == 503;
+    return error instanceof FailureException known
+        && (known.failure() instanceof Failure.Overloaded
+            || known.failure().code().equals("not_serving"));
   }
 
   /** Adds to what the answer says already of another limit. */

@@ -87,7 +87,7 @@ final class BatchFold implements AggregationJob {
               if (taken.isEmpty()) {
                 return Future.succeededFuture(new Folded(0, Demand.SAME, Map.of()));
               }
-              return events(transaction, refs)
+              return events(transaction, taken)
                   .compose(events -> countAndKeep(transaction, events))
                   .compose(
                       unratable ->
@@ -98,10 +98,10 @@ final class BatchFold implements AggregationJob {
   }
 
   /** Those that this process stored are at hand, as a rule. */
-  private Future<List<StoredEvent>> events(SqlConnection transaction, List<Batch.Ref> refs) {
+  private Future<List<StoredEvent>> events(SqlConnection transaction, List<Batch> taken) {
     List<StoredEvent> events = new ArrayList<>();
     return store
-        .events(transaction, held.take(refs, events))
+        .events(transaction, held.take(taken, events))
         .map(
             read -> {
               events.addAll(read);

@@ -47,6 +47,8 @@ public record EncodedEvents(EventColumns columns, int[] payloadHashes) {
 
   /** What they take of memory, roughly. */
   long bytes() {
-    return columns.content().length + (long) BYTES_BESIDES_CONTENT * count();
+    return columns.content().length
+        + (long) BYTES_BESIDES_CONTENT * count()
+        + columns.charactersOfNames();
   }
 }

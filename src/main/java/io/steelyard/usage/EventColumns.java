@@ -75,6 +75,16 @@ public record EventColumns(
     return dataEnd(event) > dataFrom(event);
   }
 
+  /** Of names and users; a text that events in a row share counts once. */
+  long charactersOfNames() {
+    long characters = 0;
+    for (int i = 0; i < count(); i++) {
+      characters += i > 0 && names[i] == names[i - 1] ? 0 : names[i].length();
+      characters += users[i] == null || i > 0 && users[i] == users[i - 1] ? 0 : users[i].length();
+    }
+    return characters;
+  }
+
   int dataFrom(int event) {
     return places[PLACES * event + 2];
   }

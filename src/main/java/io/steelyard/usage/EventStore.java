@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
@@ -75,8 +76,11 @@ final class EventStore {
           FROM known k
           WHERE k.merchant_number = s.merchant_number) known
         WHERE s.events > known.count
+        RETURNING batch, merchant_id
       )
-      SELECT merchant_number, position FROM known
+      SELECT merchant_number, position, NULL::bigint AS batch, NULL::uuid AS merchant_id FROM known
+      UNION ALL
+      SELECT NULL, NULL, batch, merchant_id FROM queued
       """;
 
   private static final String COUNT_CONFLICTS =
@@ -116,7 +120,11 @@ final class EventStore {
         .preparedQuery(STORE_NEW)
         .execute(
             shares(keys(flush.entries()).and(), flush.shares(), false).addValue(Sql.time(storedAt)))
-        .map(batches -> hold(flush, batches))
+        .map(
+            batches -> {
+              hold(flush, List.of(), batches);
+              return List.<Entry>of();
+            })
         .recover(
             error ->
                 isDuplicate(error)
@@ -124,16 +132,19 @@ final class EventStore {
                     : Future.failedFuture(error));
   }
 
-  private List<Entry> hold(Flush flush, RowSet<Row> batches) {
+  /** What has events that were there before is read back. */
+  private void hold(Flush flush, List<Entry> known, RowSet<Row> rows) {
     Map<UUID, Long> batchOf = new HashMap<>();
-    batches.forEach(row -> batchOf.put(row.getUUID("merchant_id"), row.getLong("batch")));
+    rows.forEach(row -> batchOf.put(row.getUUID("merchant_id"), row.getLong("batch")));
+    Set<Integer> withKnown = known.stream().map(Entry::merchantNumber).collect(Collectors.toSet());
     for (Share share : flush.shares()) {
-      if (share.repeats().isEmpty()) {
-        held.hold(
-            new Batch.Ref(batchOf.get(share.merchantId()), share.merchantId()), share.requests());
+      Long batch = batchOf.get(share.merchantId());
+      if (batch != null
+          && share.repeats().isEmpty()
+          && !withKnown.contains(share.merchantNumber())) {
+        held.hold(new Batch.Ref(batch, share.merchantId()), share.requests());
       }
     }
-    return List.of();
   }
 
   private Future<List<Entry>> storeWhatIsNew(SqlClient client, Flush flush, Instant storedAt) {
@@ -142,11 +153,13 @@ final class EventStore {
         .preparedQuery(STORE)
         .execute(shares(parameters, flush.shares(), true).addValue(Sql.time(storedAt)))
         .map(
-            known -> {
-              if (known.size() > 0) {
+            rows -> {
+              List<Entry> known = entries(flush, rows);
+              if (!known.isEmpty()) {
                 careful = CAREFUL_FLUSHES;
               }
-              return entries(flush, known);
+              hold(flush, known, rows);
+              return known;
             });
   }
 
@@ -188,8 +201,15 @@ final class EventStore {
         : share.repeats().stream().map(String::valueOf).collect(Collectors.joining(",", "{", "}"));
   }
 
-  private static List<Entry> entries(Flush flush, RowSet<Row> known) {
-    if (known.size() == 0) {
+  private static List<Entry> entries(Flush flush, RowSet<Row> rows) {
+    List<Row> known = new ArrayList<>();
+    rows.forEach(
+        row -> {
+          if (row.getLong("batch") == null) {
+            known.add(row);
+          }
+        });
+    if (known.isEmpty()) {
       return List.of();
     }
     record Place(int merchantNumber, int position) {}

@@ -6,8 +6,10 @@ import io.vertx.core.shareddata.Shareable;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -19,9 +21,17 @@ final class HeldEvents implements Shareable {
   // By then another process has counted them, or the fold stands still.
   private static final long FORGOTTEN_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-  private record Held(List<EncodedEvents> requests, long bytes, long sinceNanos) {}
+  private static final int TAKEN_MAX = 1024;
+
+  private record Held(List<EncodedEvents> requests, long bytes, long sinceNanos) {
+    int count() {
+      return requests.stream().mapToInt(EncodedEvents::count).sum();
+    }
+  }
 
   private final Map<Batch.Ref, Held> batches = new LinkedHashMap<>();
+  // Claimed before they came here, between their commit and its answer: nobody will ask again.
+  private final Set<Batch.Ref> late = new LinkedHashSet<>();
   private long bytesMax;
   private long bytes;
 
@@ -45,10 +55,13 @@ final class HeldEvents implements Shareable {
   synchronized void hold(Batch.Ref batch, List<EncodedEvents> requests) {
     long now = System.nanoTime();
     forget(now);
+    if (late.remove(batch)) {
+      return;
+    }
     long more = requests.stream().mapToLong(EncodedEvents::bytes).sum();
     if (bytes + more <= bytesMax) {
-      batches.put(batch, new Held(requests, more, now));
-      bytes += more;
+      Held before = batches.put(batch, new Held(requests, more, now));
+      bytes += before == null ? more : more - before.bytes();
     }
   }
 
@@ -65,16 +78,18 @@ final class HeldEvents implements Shareable {
   }
 
   /**
-   * Takes these batches' events out. Who then fails to count them reads them from the database.
+   * Takes the events of these batches out. Who then fails to count them reads them from the
+   * database.
    *
    * @param events what is held is added to them
    * @return the batches that are not held
    */
-  List<Batch.Ref> take(List<Batch.Ref> refs, List<StoredEvent> events) {
+  List<Batch.Ref> take(List<Batch> claimed, List<StoredEvent> events) {
     List<Batch.Ref> missing = new ArrayList<>();
-    for (Batch.Ref ref : refs) {
+    for (Batch batch : claimed) {
+      Batch.Ref ref = batch.ref();
       Held held = remove(ref);
-      if (held == null) {
+      if (held == null || held.count() != batch.events()) {
         missing.add(ref);
       } else {
         for (EncodedEvents request : held.requests()) {
@@ -88,9 +103,15 @@ final class HeldEvents implements Shareable {
   }
 
   private synchronized Held remove(Batch.Ref ref) {
+    forget(System.nanoTime());
     Held held = batches.remove(ref);
     if (held != null) {
       bytes -= held.bytes();
+    } else if (bytesMax > 0) {
+      late.add(ref);
+      if (late.size() > TAKEN_MAX) {
+        late.remove(late.iterator().next());
+      }
     }
     return held;
   }

@@ -75,6 +75,9 @@ final class RetentionStore {
       LOCK TABLE ONLY event_chunk, event_chunk_other IN ACCESS EXCLUSIVE MODE
       """;
 
+  // Two drops would wait for each other: both write to the others' table before they lock all.
+  private static final String ONE_DROP = "SELECT pg_advisory_xact_lock(1836019316, 1)";
+
   private static final String NOTE =
       """
       INSERT INTO event_month_dropped (month, dropped_at) VALUES ($1, $2)
@@ -175,7 +178,10 @@ final class RetentionStore {
    * @return what needs the month now; then the transaction must be rolled back
    */
   Future<List<Need>> drop(SqlConnection transaction, YearMonth month, Supplier<Instant> systemNow) {
-    return deleteOther(transaction, month)
+    return transaction
+        .query(ONE_DROP)
+        .execute()
+        .compose(alone -> deleteOther(transaction, month))
         .compose(done -> transaction.query(LOCK).execute())
         .compose(locked -> needs(transaction, RetentionNeeds.LATELY, ofMonths(List.of(month))))
         .compose(

@@ -195,7 +195,7 @@ public final class Api {
       return exchanges
           .read(arrival, call, held)
           .compose(exchange -> perform(arrival.endpoint(), exchange));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // what it holds would be held for ever
       return Future.failedFuture(e);
     }
   }

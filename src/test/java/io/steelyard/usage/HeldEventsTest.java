@@ -27,6 +27,10 @@ class HeldEventsTest {
     return new Batch.Ref(number, merchant);
   }
 
+  private Batch claim(long number, int events) {
+    return new Batch(batch(number), events, 1);
+  }
+
   private static EncodedEvents request(String... names) {
     List<UsageEvent> events = new ArrayList<>();
     for (String name : names) {
@@ -41,7 +45,7 @@ class HeldEventsTest {
   void nothingIsHeldUnlessAFoldWantsIt() {
     held.hold(batch(1), List.of(request("a")));
 
-    assertThat(held.take(List.of(batch(1)), taken)).containsExactly(batch(1));
+    assertThat(held.take(List.of(claim(1, 1)), taken)).containsExactly(batch(1));
     assertThat(taken).isEmpty();
   }
 
@@ -51,10 +55,10 @@ class HeldEventsTest {
     held.hold(batch(1), List.of(request("a", "b"), request("c")));
     held.hold(batch(2), List.of(request("d")));
 
-    assertThat(held.take(List.of(batch(1), batch(3)), taken)).containsExactly(batch(3));
+    assertThat(held.take(List.of(claim(1, 3), claim(3, 1)), taken)).containsExactly(batch(3));
     assertThat(taken).extracting(StoredEvent::name).containsExactly("a", "b", "c");
     assertThat(taken).extracting(StoredEvent::merchantId).containsOnly(merchant);
-    assertThat(held.take(List.of(batch(1)), taken)).containsExactly(batch(1));
+    assertThat(held.take(List.of(claim(1, 3)), taken)).containsExactly(batch(1));
   }
 
   @Test
@@ -63,7 +67,28 @@ class HeldEventsTest {
     Batch.Ref other = new Batch.Ref(1, UUID.randomUUID());
     held.hold(batch(1), List.of(request("a")));
 
-    assertThat(held.take(List.of(other), taken)).containsExactly(other);
+    assertThat(held.take(List.of(new Batch(other, 1, 1)), taken)).containsExactly(other);
+  }
+
+  @Test
+  void whatIsHeldOfAnotherNumberOfEventsIsNotTheBatch() {
+    held.upTo(1 << 20);
+    held.hold(batch(1), List.of(request("a", "b")));
+
+    assertThat(held.take(List.of(claim(1, 1)), taken)).containsExactly(batch(1));
+    assertThat(taken).isEmpty();
+  }
+
+  @Test
+  void whatWasClaimedBeforeItCameIsNotKept() {
+    EncodedEvents request = request("a");
+    held.upTo(request.bytes());
+    assertThat(held.take(List.of(claim(1, 1)), taken)).containsExactly(batch(1));
+
+    held.hold(batch(1), List.of(request));
+    held.hold(batch(2), List.of(request)); // which has room
+
+    assertThat(held.take(List.of(claim(2, 1)), taken)).isEmpty();
   }
 
   @Test
@@ -73,11 +98,12 @@ class HeldEventsTest {
     for (int i = 1; i <= 3; i++) {
       held.hold(batch(i), List.of(request));
     }
-    assertThat(held.take(List.of(batch(3), batch(1)), taken)).containsExactly(batch(3));
+    assertThat(held.take(List.of(claim(3, 1), claim(1, 1)), taken)).containsExactly(batch(3));
 
     held.hold(batch(4), List.of(request));
+    held.hold(batch(2), List.of(request)); // once more, in place of what was there
 
-    assertThat(held.take(List.of(batch(2), batch(4)), taken)).isEmpty();
+    assertThat(held.take(List.of(claim(2, 1), claim(4, 1)), taken)).isEmpty();
     assertThat(taken).hasSize(3);
   }
 }
