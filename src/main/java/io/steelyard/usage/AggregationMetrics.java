@@ -74,7 +74,7 @@ final class AggregationMetrics {
     failed.increment();
   }
 
-  void backlog(UsageStore.Backlog backlog, Instant now) {
+  void backlog(BatchStore.Backlog backlog, Instant now) {
     backlogEvents.measured(backlog.events());
     backlogAgeMs.set(
         backlog.oldest() == null ? 0 : Duration.between(backlog.oldest(), now).toMillis());

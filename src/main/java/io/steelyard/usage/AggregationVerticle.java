@@ -49,7 +49,7 @@ public final class AggregationVerticle extends VerticleBase {
   private final int eventBytesMax;
   private final MeterRegistry registry;
   private Pool pool;
-  private UsageStore store;
+  private final BatchStore batches = new BatchStore();
   private AggregationMetrics metrics;
   private List<AggregationJob> jobs = List.of();
   private long timer = NO_TIMER;
@@ -80,7 +80,7 @@ public final class AggregationVerticle extends VerticleBase {
   @Override
   public Future<?> start() {
     pool = pools.aggregation(vertx, config.statementTimeoutMs());
-    store = new UsageStore(clock);
+    UsageStore store = new UsageStore(clock);
     metrics = new AggregationMetrics(registry, vertx);
     PlanCache plans = new PlanCache(new CatalogStore(), clock::systemNow);
     Folding folding = new Folding(plans);
@@ -192,7 +192,7 @@ public final class AggregationVerticle extends VerticleBase {
       return Future.succeededFuture();
     }
     backlogDueMs = nowMs + BACKLOG_EVERY_MS;
-    return store
+    return batches
         .backlog(pool)
         .onSuccess(backlog -> metrics.backlog(backlog, clock.systemNow()))
         .mapEmpty();

@@ -2,8 +2,8 @@ package io.steelyard.usage;
 
 import io.steelyard.config.Config;
 import io.steelyard.db.CustomerLocks;
+import io.steelyard.usage.BatchStore.Batch;
 import io.steelyard.usage.ClaimPace.Demand;
-import io.steelyard.usage.UsageStore.Batch;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.SqlConnection;
@@ -23,6 +23,7 @@ final class BatchFold implements AggregationJob {
   private static final int ROWS_MAX = 4096;
 
   private final Config.Aggregation config;
+  private final BatchStore batches = new BatchStore();
   private final UsageStore store;
   private final ChunkStore chunks;
   private final Folding folding;
@@ -77,8 +78,8 @@ final class BatchFold implements AggregationJob {
   }
 
   private Future<Folded> claimAndFold(SqlConnection transaction) {
-    return store
-        .claimBatches(transaction, pace.limit(), pace.passedBy(systemNow.get()))
+    return batches
+        .claim(transaction, pace.limit(), pace.passedBy(systemNow.get()))
         .compose(
             claimed -> {
               List<Batch> taken = upToLimit(claimed);
@@ -91,8 +92,8 @@ final class BatchFold implements AggregationJob {
                   .compose(events -> countAndKeep(transaction, events))
                   .compose(
                       unratable ->
-                          store
-                              .deleteBatches(transaction, refs)
+                          batches
+                              .delete(transaction, refs)
                               .map(done -> folded(claimed, taken, unratable)));
             });
   }
@@ -100,7 +101,7 @@ final class BatchFold implements AggregationJob {
   /** Those that this process stored are at hand, as a rule. */
   private Future<List<StoredEvent>> events(SqlConnection transaction, List<Batch> taken) {
     List<StoredEvent> events = new ArrayList<>();
-    return store
+    return batches
         .events(transaction, held.take(taken, events))
         .map(
             read -> {

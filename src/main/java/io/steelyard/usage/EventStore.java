@@ -2,9 +2,9 @@ package io.steelyard.usage;
 
 import io.steelyard.db.Columns;
 import io.steelyard.db.Sql;
+import io.steelyard.usage.BatchStore.Batch;
 import io.steelyard.usage.Flush.Entry;
 import io.steelyard.usage.Flush.Share;
-import io.steelyard.usage.UsageStore.Batch;
 import io.vertx.core.Future;
 import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.Row;

@@ -1,6 +1,6 @@
 package io.steelyard.usage;
 
-import io.steelyard.usage.UsageStore.Batch;
+import io.steelyard.usage.BatchStore.Batch;
 import io.vertx.core.Vertx;
 import io.vertx.core.shareddata.Shareable;
 import java.util.ArrayList;

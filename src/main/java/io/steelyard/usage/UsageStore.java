@@ -20,33 +20,6 @@ import java.util.function.Function;
 
 /** What the fold claims and reads: batches, events, periods. */
 final class UsageStore {
-  // Locks only what nobody else works on; the rows are deleted when their events are folded.
-  private static final String CLAIM_BATCHES =
-      """
-      SELECT b.batch, b.merchant_id, b.events, b.bytes
-      FROM event_batch b
-      WHERE NOT EXISTS (
-        SELECT FROM unnest($2::bigint[], $3::uuid[]) AS passed (batch, merchant_id)
-        WHERE passed.batch = b.batch AND passed.merchant_id = b.merchant_id)
-      ORDER BY b.batch, b.merchant_id
-      LIMIT $1
-      FOR UPDATE SKIP LOCKED
-      """;
-
-  private static final String DELETE_BATCHES =
-      """
-      DELETE FROM event_batch b
-      USING unnest($1::bigint[], $2::uuid[]) AS done (batch, merchant_id)
-      WHERE b.batch = done.batch AND b.merchant_id = done.merchant_id
-      """;
-
-  private static final String BATCH_CONTENT =
-      """
-      SELECT b.merchant_id, b.content, b.repeats
-      FROM unnest($1::bigint[], $2::uuid[]) AS claimed (batch, merchant_id)
-      JOIN event_batch b ON b.batch = claimed.batch AND b.merchant_id = claimed.merchant_id
-      """;
-
   private static final String PERIOD_COLUMNS_OF =
       """
       SELECT p.merchant_id, p.subscription_id, p.period_index, p.customer_id, p.plan_id,
@@ -138,68 +111,10 @@ final class UsageStore {
         AND p.merchant_id = done.merchant_id
       """;
 
-  private static final String BACKLOG =
-      "SELECT coalesce(sum(events), 0) AS events, min(stored_at) AS oldest FROM event_batch";
-
-  /** Events of one merchant that were stored together and wait for the fold. */
-  record Batch(Ref ref, int events, long bytes) {
-    record Ref(long batch, UUID merchantId) {}
-  }
-
-  /**
-   * @param oldest null when nothing waits
-   */
-  record Backlog(long events, Instant oldest) {}
-
   private final MerchantClock clock;
 
   UsageStore(MerchantClock clock) {
     this.clock = clock;
-  }
-
-  /** The oldest batches that are nobody's, but those to be passed by; locked. */
-  Future<List<Batch>> claimBatches(
-      SqlConnection transaction, int rowsMax, Collection<Batch.Ref> passBy) {
-    Tuple parameters = Tuple.of(rowsMax);
-    parameters.addValue(passBy.stream().map(Batch.Ref::batch).toArray(Long[]::new));
-    parameters.addValue(passBy.stream().map(Batch.Ref::merchantId).toArray(UUID[]::new));
-    return list(
-        transaction.preparedQuery(CLAIM_BATCHES).execute(parameters),
-        row ->
-            new Batch(
-                new Batch.Ref(row.getLong("batch"), row.getUUID("merchant_id")),
-                row.getInteger("events"),
-                row.getLong("bytes")));
-  }
-
-  Future<Void> deleteBatches(SqlConnection transaction, Collection<Batch.Ref> batches) {
-    return transaction.preparedQuery(DELETE_BATCHES).execute(columns(batches)).mapEmpty();
-  }
-
-  /** All events of these batches. */
-  Future<List<StoredEvent>> events(SqlConnection transaction, Collection<Batch.Ref> batches) {
-    if (batches.isEmpty()) {
-      return Future.succeededFuture(List.of());
-    }
-    return transaction
-        .preparedQuery(BATCH_CONTENT)
-        .execute(columns(batches))
-        .map(
-            rows -> {
-              List<StoredEvent> events = new ArrayList<>();
-              for (Row row : rows) {
-                events.addAll(
-                    EventContent.ofBatch(
-                        row.getUUID("merchant_id"),
-                        row.getBuffer("content").getBytes(),
-                        row.getArrayOfIntegers("repeats")));
-              }
-              return events;
-            });
-  }
-
-  private static Tuple columns(Collection<Batch.Ref> batches) {
-    return new Columns<>(batches).longs(Batch.Ref::batch).uuids(Batch.Ref::merchantId).and();
   }
 
   /** The customers' periods that are ready for usage and touch this span. */
@@ -277,14 +192,6 @@ final class UsageStore {
         .preparedQuery(MARK_READY)
         .execute(new Columns<>(periods).also(PeriodColumns.of(UsagePeriod::ref)).and())
         .mapEmpty();
-  }
-
-  Future<Backlog> backlog(SqlClient client) {
-    return client
-        .preparedQuery(BACKLOG)
-        .execute()
-        .map(rows -> rows.iterator().next())
-        .map(row -> new Backlog(row.getLong("events"), Sql.instant(row, "oldest")));
   }
 
   private static <T> Future<List<T>> list(Future<RowSet<Row>> rows, Function<Row, T> map) {

@@ -2,7 +2,7 @@ package io.steelyard.usage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.usage.UsageStore.Batch;
+import io.steelyard.usage.BatchStore.Batch;
 import io.vertx.core.Vertx;
 import java.time.Instant;
 import java.util.ArrayList;
