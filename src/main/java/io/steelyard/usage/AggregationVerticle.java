@@ -48,8 +48,8 @@ public final class AggregationVerticle extends VerticleBase {
   private final Config.Aggregation config;
   private final int eventBytesMax;
   private final MeterRegistry registry;
-  private Pool pool;
   private final BatchStore batches = new BatchStore();
+  private Pool pool;
   private AggregationMetrics metrics;
   private List<AggregationJob> jobs = List.of();
   private long timer = NO_TIMER;

@@ -21,7 +21,7 @@ final class HeldEvents implements Shareable {
   // By then another process has counted them, or the fold stands still.
   private static final long FORGOTTEN_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-  private static final int TAKEN_MAX = 1024;
+  private static final int LATE_MAX = 1024;
 
   private record Held(List<EncodedEvents> requests, long bytes, long sinceNanos) {
     int count() {
@@ -109,7 +109,7 @@ final class HeldEvents implements Shareable {
       bytes -= held.bytes();
     } else if (bytesMax > 0) {
       late.add(ref);
-      if (late.size() > TAKEN_MAX) {
+      if (late.size() > LATE_MAX) {
         late.remove(late.iterator().next());
       }
     }

@@ -6,6 +6,7 @@ import static io.steelyard.usage.UsageFixture.await;
 import static io.steelyard.usage.UsageFixture.event;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.usage.BatchStore.Batch;
 import io.steelyard.usage.Flush.Entry;
 import io.steelyard.usage.Flush.Pending;
 import io.steelyard.usage.UsageMessages.Ingested;
@@ -98,6 +99,34 @@ class FlushWaysIT {
     storeNew(3);
     assertThat(ways()).isEqualTo(new Ways(6, 2 * CAREFUL + 1));
     await(connection.close());
+  }
+
+  @Test
+  void whatIsStoredWholeIsHeldForTheFoldByEitherWay() {
+    HeldEvents held = HeldEvents.of(usage.vertx);
+    held.upTo(1 << 20);
+    UUID key = UUID.randomUUID();
+
+    store(keyed(key), keyed(UUID.randomUUID())); // the quick way
+    assertThat(heldOfLastBatch(held, 2)).isEqualTo(2);
+    store(
+        keyed(UUID.randomUUID()), keyed(key)); // the careful one, with an event that is no new one
+    assertThat(heldOfLastBatch(held, 1)).isZero();
+    store(keyed(UUID.randomUUID())); // the careful one still
+    assertThat(heldOfLastBatch(held, 1)).isEqualTo(1);
+    UUID twice = UUID.randomUUID();
+    store(keyed(twice), keyed(twice));
+    assertThat(heldOfLastBatch(held, 1)).isZero();
+
+    held.upTo(0);
+    await(connection.close());
+  }
+
+  private static int heldOfLastBatch(HeldEvents held, int events) {
+    long last = usage.number("SELECT max(batch) FROM event_batch").longValue();
+    List<StoredEvent> taken = new ArrayList<>();
+    held.take(List.of(new Batch(new Batch.Ref(last, usage.merchant), events, 1)), taken);
+    return taken.size();
   }
 
   private void storeNew(int flushes) {
