@@ -147,6 +147,8 @@ public record Config(
    * @param requestMs from a request's arrival to its answer, whatever it has to wait for
    * @param bodyMs from a request's first byte to the end of its body
    * @param idleMs after which a silent connection is closed
+   * @param placeMs that a request whose merchant has all it may have in flight waits for one of
+   *     those to end; 0 for not at all
    * @param drainMs how long a stop waits for requests in flight
    * @param clockMs in place of {@code requestMs} where a merchant's clock is set, which answers
    *     when all work due by then is done
@@ -155,6 +157,7 @@ public record Config(
       @Range(min = 100, max = 600_000) int requestMs,
       @Range(min = 100, max = 600_000) int bodyMs,
       @Range(min = 100, max = 3_600_000) int idleMs,
+      @Range(min = 0, max = 600_000) int placeMs,
       @Range(min = 100, max = 600_000) int drainMs,
       @Range(min = 100, max = 3_600_000) int clockMs) {}
 

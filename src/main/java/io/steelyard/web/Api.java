@@ -1,12 +1,15 @@
 package io.steelyard.web;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
+import io.steelyard.bus.Waits;
 import io.steelyard.config.Config;
+import io.steelyard.domain.Id;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -27,6 +30,9 @@ import org.slf4j.LoggerFactory;
 public final class Api {
   private static final Logger LOG = LoggerFactory.getLogger(Api.class);
 
+  /** Into so many parts the time that a request may wait for a place is divided. */
+  private static final int LOOKS = 20;
+
   /** In place of a status: the client left before there was an answer. */
   private static final int GONE = 0;
 
@@ -40,6 +46,7 @@ public final class Api {
   private final Patience patience;
   private final Counter refused;
   private final MerchantShares shares;
+  private final Waits places;
   private int inFlight;
 
   public Api(
@@ -52,7 +59,11 @@ public final class Api {
     this.bodyBytes = new BodyBytes(config.limits().bodyBytesInFlight(), metrics);
     this.exchanges = new ExchangeReader(config, bodies);
     this.patience = new Patience(config.timeouts().idleMs());
-    this.shares = MerchantShares.of(vertx, config.limits());
+    this.shares = MerchantShares.of(vertx, config);
+    this.places = new Waits(vertx, Math.clamp(config.timeouts().placeMs() / LOOKS, 10, 1000));
+    Gauge.builder("steelyard.http.waiting", shares, MerchantShares::waiting)
+        .description("Requests that wait for one of their merchant's to end, in all instances")
+        .register(metrics);
     this.refused =
         Counter.builder("steelyard.http.refused")
             .description("Requests refused because too many were in flight")
@@ -124,10 +135,7 @@ public final class Api {
   private void serve(Arrival arrival) {
     HttpServerRequest request = arrival.request();
     if (inFlight >= config.limits().httpInFlightPerInstance()) {
-      refused.increment();
-      Failure full =
-          new Failure.Overloaded("overloaded", "The service is at its capacity. Try again.", 1);
-      Problems.respond(request, arrival.requestId(), full.asException());
+      Problems.respond(request, arrival.requestId(), full());
       return;
     }
     inFlight++;
@@ -142,6 +150,12 @@ public final class Api {
               answer(request, arrival.requestId(), outcome);
               observe(arrival, gone ? GONE : request.response().getStatusCode());
             });
+  }
+
+  private FailureException full() {
+    refused.increment();
+    return new Failure.Overloaded("overloaded", "The service is at its capacity. Try again.", 1)
+        .asException();
   }
 
   private void answer(HttpServerRequest request, String requestId, AsyncResult<Answer> outcome) {
@@ -176,13 +190,36 @@ public final class Api {
     if (call.merchant() == null) {
       return runHolding(arrival, call, bodyBytes.hold(null));
     }
-    MerchantShares.Share share = shares.enter(call.merchant().id());
-    if (share == null) {
-      refused.increment();
-      return FailureException.failed(
-          new Failure.Overloaded(
-              "overloaded", "Too many requests of this merchant are under way. Try again.", 1));
+    Id merchant = call.merchant().id();
+    long bodyBytes = BodyReader.announced(arrival.request());
+    MerchantShares.Share share = shares.enter(merchant, bodyBytes);
+    if (share != null) {
+      return runIn(share, arrival, call);
     }
+    arrival.request().pause();
+    return awaitPlace(arrival.request(), shares.await(merchant, bodyBytes, places))
+        .compose(
+            place -> {
+              if (inFlight <= config.limits().httpInFlightPerInstance()) {
+                return runIn(place, arrival, call);
+              }
+              place.leave();
+              return Future.failedFuture(full());
+            });
+  }
+
+  /** Meanwhile it is not in flight. */
+  private Future<MerchantShares.Share> awaitPlace(
+      HttpServerRequest request, MerchantShares.Waiting waiting) {
+    inFlight--;
+    request.exceptionHandler(gone -> waiting.giveUp());
+    if (!waiting.isInLine()) {
+      request.handler(unwanted -> {}).resume();
+    }
+    return waiting.place().onComplete(done -> inFlight++).onFailure(error -> refused.increment());
+  }
+
+  private Future<Answer> runIn(MerchantShares.Share share, Arrival arrival, Call call) {
     return runHolding(arrival, call, bodyBytes.hold(share)).onComplete(done -> share.leave());
   }
 

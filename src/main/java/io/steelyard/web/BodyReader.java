@@ -49,11 +49,12 @@ final class BodyReader {
               415, "unsupported_encoding", "Content-Encoding must be gzip or identity.")
           .failed();
     }
-    if (declaredLength(request) > bytesMax) {
+    long announced = Math.max(0, announced(request));
+    if (announced > bytesMax) {
       return tooLarge().failed();
     }
-    if (!held.fits(declaredLength(request))) {
-      return held.refusal(declaredLength(request)).failed();
+    if (!held.fits(announced)) {
+      return held.refusal(announced).failed();
     }
     if ("100-continue".equalsIgnoreCase(request.getHeader(EXPECT))) {
       request.response().writeContinue();
@@ -83,9 +84,13 @@ final class BodyReader {
     request.resume();
   }
 
-  private static long declaredLength(HttpServerRequest request) {
+  /** How many bytes of a body are said to follow; negative where that is not said. */
+  static long announced(HttpServerRequest request) {
     String length = request.getHeader(HttpHeaders.CONTENT_LENGTH);
-    return length == null ? 0 : Long.parseLong(length); // the decoder let only digits pass
+    if (length != null) {
+      return Long.parseLong(length); // the decoder let only digits pass
+    }
+    return request.headers().contains(HttpHeaders.TRANSFER_ENCODING) ? -1 : 0;
   }
 
   private Future<Buffer> collect(HttpServerRequest request, BodyBytes.Held held) {
