@@ -43,8 +43,8 @@ final class Rows {
   private static final String ACCESS =
       """
       INSERT INTO billable_access (id, merchant_id, customer_id, subscription_id, billable_id,
-          access, invalidated, start_date, current_usage, created_at, updated_at)
-      SELECT uuidv7(), ?, t.customer_id, t.subscription_id, b.id, true, false, ?, 0, ?, ?
+          access, invalidated, start_date, created_at, updated_at)
+      SELECT uuidv7(), ?, t.customer_id, t.subscription_id, b.id, true, false, ?, ?, ?
         FROM unnest(?::uuid[], ?::uuid[]) AS t(subscription_id, customer_id)
        CROSS JOIN unnest(?::uuid[]) AS b(id)
       """;

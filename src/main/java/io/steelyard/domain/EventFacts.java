@@ -35,8 +35,9 @@ public record EventFacts(String eventName, String userId, Map<String, Object> da
   }
 
   private static Optional<Object> member(Map<?, ?> object, String path) {
-    if (object.containsKey(path)) {
-      return Optional.ofNullable(object.get(path));
+    Object value = object.get(path);
+    if (value != null || object.containsKey(path)) {
+      return Optional.ofNullable(value);
     }
     int dot = path.indexOf('.');
     if (dot >= 0 && object.get(path.substring(0, dot)) instanceof Map<?, ?> inner) {

@@ -20,18 +20,16 @@ public final class AccessStore {
   private static final String OPEN =
       """
       INSERT INTO billable_access (id, merchant_id, customer_id, subscription_id, billable_id,
-          access, invalidated, start_date, end_date, current_usage, created_at, updated_at)
+          access, invalidated, start_date, end_date, created_at, updated_at)
       SELECT t.id, $9, t.customer_id, t.subscription_id, t.billable_id, t.access, false,
-             t.start_date, t.end_date, 0, t.at, t.at
+             t.start_date, t.end_date, t.at, t.at
         FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::boolean[],
                     $6::timestamptz[], $7::timestamptz[], $8::timestamptz[])
           AS t(id, customer_id, subscription_id, billable_id, access, start_date, end_date, at)
        ORDER BY t.subscription_id, t.billable_id
           ON CONFLICT (subscription_id, billable_id) DO UPDATE
-         SET access = excluded.access, invalidated = false, current_usage = 0,
-             updated_at = excluded.updated_at
-       WHERE billable_access.current_usage <> 0 OR billable_access.invalidated
-          OR billable_access.access <> excluded.access
+         SET access = excluded.access, invalidated = false, updated_at = excluded.updated_at
+       WHERE billable_access.invalidated OR billable_access.access <> excluded.access
       """;
 
   private static final String INVALIDATE =

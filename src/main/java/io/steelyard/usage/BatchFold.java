@@ -2,9 +2,11 @@ package io.steelyard.usage;
 
 import io.steelyard.config.Config;
 import io.steelyard.db.CustomerLocks;
+import io.steelyard.db.Sql;
 import io.steelyard.usage.BatchStore.Batch;
 import io.steelyard.usage.ClaimPace.Demand;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Instant;
@@ -89,12 +91,8 @@ final class BatchFold implements AggregationJob {
                 return Future.succeededFuture(new Folded(0, Demand.SAME, Map.of()));
               }
               return events(transaction, taken)
-                  .compose(events -> countAndKeep(transaction, events))
-                  .compose(
-                      unratable ->
-                          batches
-                              .delete(transaction, refs)
-                              .map(done -> folded(claimed, taken, unratable)));
+                  .compose(events -> countAndKeep(transaction, events, refs))
+                  .map(unratable -> folded(claimed, taken, unratable));
             });
   }
 
@@ -141,19 +139,24 @@ final class BatchFold implements AggregationJob {
     return new Folded(events, demand, unratable);
   }
 
-  /** Kept behind the customers' locks, so that who opens a period sees all that was counted. */
+  /**
+   * Kept behind the customers' locks, so that who opens a period sees all that was counted; and at
+   * once behind them, so that the database writes while this thread counts.
+   */
   private Future<Map<String, Integer>> countAndKeep(
-      SqlConnection transaction, List<StoredEvent> taken) {
+      SqlConnection transaction, List<StoredEvent> taken, List<Batch.Ref> refs) {
     List<CustomerEvents> groups = CustomerEvents.of(taken);
-    return fold(transaction, groups.stream().filter(group -> group.customerId() != null).toList())
-        .compose(unratable -> chunks.save(transaction, groups).map(unratable));
+    Supplier<Future<?>> keep =
+        () ->
+            Sql.pipelined(
+                () -> chunks.save(transaction, groups), () -> batches.delete(transaction, refs));
+    List<CustomerEvents> ofCustomers =
+        groups.stream().filter(group -> group.customerId() != null).toList();
+    return ofCustomers.isEmpty() ? keep.get().map(Map.of()) : fold(transaction, ofCustomers, keep);
   }
 
   private Future<Map<String, Integer>> fold(
-      SqlConnection transaction, List<CustomerEvents> groups) {
-    if (groups.isEmpty()) {
-      return Future.succeededFuture(Map.of());
-    }
+      SqlConnection transaction, List<CustomerEvents> groups, Supplier<Future<?>> keep) {
     Set<UUID> customers = new HashSet<>();
     Set<UUID> merchants = new HashSet<>();
     List<StoredEvent> events = new ArrayList<>();
@@ -170,6 +173,12 @@ final class BatchFold implements AggregationJob {
     Instant to = Instant.ofEpochMilli(last);
     return CustomerLocks.lock(transaction, customers)
         .compose(locked -> store.readyPeriods(transaction, customers, merchants, from, to))
-        .compose(periods -> folding.fold(transaction, events, periods));
+        .compose(
+            periods -> {
+              Promise<Map<String, Integer>> unratable = Promise.promise();
+              return Sql.pipelined(
+                      keep, () -> folding.fold(transaction, events, periods).onComplete(unratable))
+                  .compose(done -> unratable.future());
+            });
   }
 }

@@ -29,21 +29,34 @@ final class CounterStore {
        AND c.billable_id = w.billable_id AND c.merchant_id = w.merchant_id
       """;
 
-  // The customer's lock is held: nobody else writes these rows.
+  // The customer's lock is held: nobody else writes these rows. Nearly all of them are there, and
+  // an insert that finds a conflict would be the dearer way to change them.
   private static final String SAVE_COUNTERS =
       """
+      WITH saved AS MATERIALIZED (
+        SELECT c.*
+        FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::bigint[],
+                    $6::text[]::numeric[], $7::text[]::numeric[], $8::text[]::numeric[],
+                    $9::text[]::numeric[], $10::timestamptz[], $11::uuid[], $12::bigint[],
+                    $13::timestamptz[])
+             AS c (merchant_id, subscription_id, period_index, billable_id, events, sum, min, max,
+                   latest, latest_at, latest_key, uniques, updated_at)
+      ), changed AS (
+        UPDATE usage_counter u
+        SET events = c.events, sum = c.sum, min = c.min, max = c.max, latest = c.latest,
+            latest_at = c.latest_at, latest_key = c.latest_key, uniques = c.uniques,
+            updated_at = c.updated_at
+        FROM saved c
+        WHERE u.subscription_id = c.subscription_id AND u.period_index = c.period_index
+          AND u.billable_id = c.billable_id AND u.merchant_id = c.merchant_id
+      )
       INSERT INTO usage_counter (merchant_id, subscription_id, period_index, billable_id, events,
                                  sum, min, max, latest, latest_at, latest_key, uniques, updated_at)
-      SELECT c.*
-      FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::uuid[], $5::bigint[],
-                  $6::text[]::numeric[], $7::text[]::numeric[], $8::text[]::numeric[],
-                  $9::text[]::numeric[], $10::timestamptz[], $11::uuid[], $12::bigint[],
-                  $13::timestamptz[]) AS c
-      ON CONFLICT (subscription_id, period_index, billable_id) DO UPDATE
-      SET events = excluded.events, sum = excluded.sum, min = excluded.min, max = excluded.max,
-          latest = excluded.latest, latest_at = excluded.latest_at,
-          latest_key = excluded.latest_key, uniques = excluded.uniques,
-          updated_at = excluded.updated_at
+      SELECT c.* FROM saved c
+      WHERE NOT EXISTS (
+        SELECT FROM usage_counter u
+        WHERE u.subscription_id = c.subscription_id AND u.period_index = c.period_index
+          AND u.billable_id = c.billable_id)
       """;
 
   private static final String ADD_UNIQUES =
@@ -65,31 +78,29 @@ final class CounterStore {
       """;
 
   // Only what changes: the rows of a new period without events show already what is to be shown.
-  // Nobody but the holder of the customer's lock changes that. Nearly all rows are there, so that
-  // an insert that finds a conflict would be the dearer way to change them.
+  // Nobody but the holder of the customer's lock changes that.
   private static final String SAVE_ACCESS =
       """
       WITH shown AS MATERIALIZED (
         SELECT a.id, a.merchant_id, a.customer_id, a.subscription_id, a.billable_id, a.access,
-               a.start_date, a.end_date, a.current_usage, a.now
+               a.start_date, a.end_date, a.now
         FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::boolean[],
-                    $7::timestamptz[], $8::timestamptz[], $9::text[]::numeric[],
-                    $10::timestamptz[])
+                    $7::timestamptz[], $8::timestamptz[], $9::timestamptz[])
              AS a (id, merchant_id, customer_id, subscription_id, billable_id, access,
-                   start_date, end_date, current_usage, now)
+                   start_date, end_date, now)
       ), changed AS (
         UPDATE billable_access b
-        SET access = a.access, current_usage = a.current_usage, updated_at = a.now
+        SET access = a.access, updated_at = a.now
         FROM shown a
         WHERE b.merchant_id = a.merchant_id AND b.subscription_id = a.subscription_id
           AND b.billable_id = a.billable_id
-          AND (b.access <> a.access OR b.current_usage <> a.current_usage)
+          AND b.access <> a.access
       )
       INSERT INTO billable_access (id, merchant_id, customer_id, subscription_id, billable_id,
-                                   access, invalidated, start_date, end_date, current_usage,
-                                   created_at, updated_at)
+                                   access, invalidated, start_date, end_date, created_at,
+                                   updated_at)
       SELECT a.id, a.merchant_id, a.customer_id, a.subscription_id, a.billable_id, a.access, false,
-             a.start_date, a.end_date, a.current_usage, a.now, a.now
+             a.start_date, a.end_date, a.now, a.now
       FROM shown a
       WHERE NOT EXISTS (
         SELECT FROM billable_access b
@@ -169,7 +180,7 @@ final class CounterStore {
         .mapEmpty();
   }
 
-  /** Shows the current usage and whether it still leaves access. */
+  /** Shows whether what is used leaves access. */
   Future<Void> saveAccess(SqlConnection transaction, List<Reading> readings) {
     if (readings.isEmpty()) {
       return Future.succeededFuture();
@@ -183,10 +194,9 @@ final class CounterStore {
                 .uuids(reading -> reading.meter().period().customerId())
                 .uuids(reading -> reading.meter().period().subscriptionId())
                 .uuids(reading -> reading.meter().billable().id().uuid())
-                .booleans(reading -> reading.meter().accessAt(reading.quantity()))
+                .booleans(Reading::leavesAccess)
                 .times(reading -> reading.meter().period().subscriptionStart())
                 .times(reading -> reading.meter().period().subscriptionEnd())
-                .numbers(Reading::quantity)
                 .times(reading -> reading.meter().period().now())
                 .and())
         .mapEmpty();

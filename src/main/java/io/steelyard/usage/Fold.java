@@ -26,12 +26,18 @@ final class Fold {
     boolean isOfNow() {
       return meter.period().contains(meter.period().now());
     }
+
+    boolean leavesAccess() {
+      return meter.accessAt(quantity());
+    }
   }
 
   private final Map<Meter.Ref, UsageTotal> loaded;
   private final Set<Unique> unseen;
   private final Wallets wallets;
   private final Map<Meter, UsageTotal.Tally> tallies = new LinkedHashMap<>();
+  private Meter lastHit;
+  private UsageTotal.Tally lastTally;
 
   /**
    * @param loaded the counters as they are; a missing one is at zero
@@ -51,18 +57,35 @@ final class Fold {
     return readings;
   }
 
+  /** Whether what was counted gives access, or takes it. */
+  boolean changesAccess(Reading after) {
+    return new Reading(after.meter(), loaded(after.meter())).leavesAccess() != after.leavesAccess();
+  }
+
   private void fold(Hit hit) {
     Meter meter = hit.meter();
     boolean first =
         hit.valueHash() != null && unseen.remove(new Unique(meter.ref(), hit.valueHash()));
-    UsageTotal.Tally tally = tallies.computeIfAbsent(meter, this::begin);
+    UsageTotal.Tally tally = tally(meter);
     hit.addTo(tally, first);
     for (PriceTerms price : meter.drawing()) {
       wallets.settle(meter, price, new Reading(meter, tally.total()).quantity(), hit.event());
     }
   }
 
+  private UsageTotal.Tally tally(Meter meter) {
+    if (meter != lastHit) { // they come customer by customer
+      lastTally = tallies.computeIfAbsent(meter, this::begin);
+      lastHit = meter;
+    }
+    return lastTally;
+  }
+
   private UsageTotal.Tally begin(Meter meter) {
-    return new UsageTotal.Tally(loaded.getOrDefault(meter.ref(), UsageTotal.NONE));
+    return new UsageTotal.Tally(loaded(meter));
+  }
+
+  private UsageTotal loaded(Meter meter) {
+    return loaded.getOrDefault(meter.ref(), UsageTotal.NONE);
   }
 }

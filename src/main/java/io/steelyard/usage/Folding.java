@@ -3,7 +3,6 @@ package io.steelyard.usage;
 import io.steelyard.domain.PriceTerms;
 import io.steelyard.domain.UsageTotal;
 import io.steelyard.usage.Fold.Reading;
-import io.steelyard.usage.Fold.Unique;
 import io.steelyard.usage.Matching.Hit;
 import io.steelyard.usage.Wallets.PriceRef;
 import io.steelyard.usage.Wallets.WalletRef;
@@ -117,7 +116,7 @@ final class Folding {
     Set<Meter> meters = matching.meters();
     List<Meter.Ref> refs = meters.stream().map(Meter::ref).toList();
     return counters
-        .addUniques(transaction, uniques(hits))
+        .addUniques(transaction, matching.uniques())
         .compose(
             unseen ->
                 counters
@@ -130,26 +129,25 @@ final class Folding {
                                     wallets ->
                                         save(
                                             transaction,
-                                            new Fold(totals, unseen, wallets).fold(hits),
+                                            new Fold(totals, unseen, wallets),
+                                            hits,
                                             wallets))))
-        .compose(saved -> late.save(transaction, hits));
+        .compose(saved -> late.save(transaction, matching.late()));
   }
 
-  private Future<Void> save(SqlConnection transaction, List<Reading> readings, Wallets wallets) {
+  private Future<Void> save(SqlConnection transaction, Fold fold, List<Hit> hits, Wallets wallets) {
+    List<Reading> readings = fold.fold(hits);
     return counters
         .save(transaction, readings)
         .compose(saved -> draws.save(transaction, wallets))
         .compose(
             saved ->
                 counters.saveAccess(
-                    transaction, readings.stream().filter(Reading::isOfNow).toList()));
-  }
-
-  private static Set<Unique> uniques(List<Hit> hits) {
-    return hits.stream()
-        .filter(hit -> hit.valueHash() != null)
-        .map(hit -> new Unique(hit.meter().ref(), hit.valueHash()))
-        .collect(Collectors.toSet());
+                    transaction,
+                    readings.stream()
+                        .filter(Reading::isOfNow)
+                        .filter(fold::changesAccess)
+                        .toList()));
   }
 
   private static Set<PriceRef> prices(Set<Meter> meters) {

@@ -35,8 +35,10 @@ final class LateUsageStore {
 
   private record LateEvent(UsagePeriod.Ref period, UUID key) {}
 
-  Future<Void> save(SqlConnection transaction, List<Hit> hits) {
-    List<Hit> late = hits.stream().filter(hit -> hit.meter().period().closed()).toList();
+  /**
+   * @param late in periods that are closed
+   */
+  Future<Void> save(SqlConnection transaction, List<Hit> late) {
     if (late.isEmpty()) {
       return Future.succeededFuture();
     }

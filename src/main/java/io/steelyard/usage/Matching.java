@@ -3,11 +3,13 @@ package io.steelyard.usage;
 import io.steelyard.domain.EventFacts;
 import io.steelyard.domain.EventRules;
 import io.steelyard.domain.UsageTotal;
+import io.steelyard.usage.Fold.Unique;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -34,19 +36,47 @@ final class Matching {
     }
   }
 
-  private final Map<UUID, List<Meter>> metersByCustomer = new HashMap<>();
+  /**
+   * A meter with the times of the events that it takes, in milliseconds since 1970: each event is
+   * held against them.
+   *
+   * @param until exclusive
+   */
+  private record Window(Meter meter, UUID merchantId, long from, long until) {
+    static Window of(Meter meter) {
+      UsagePeriod period = meter.period();
+      return new Window(
+          meter, period.merchantId(), millis(period.countsFrom()), millis(period.countsUntil()));
+    }
+
+    /** The first that is not before it. */
+    private static long millis(Instant instant) {
+      long millis = instant.toEpochMilli();
+      return Instant.ofEpochMilli(millis).isBefore(instant) ? millis + 1 : millis;
+    }
+
+    boolean takes(StoredEvent event) {
+      long at = event.atMillis();
+      return at >= from && at < until && event.merchantId().equals(merchantId);
+    }
+  }
+
+  private final Map<UUID, List<Window>> windowsByCustomer = new HashMap<>();
   private final List<Hit> hits = new ArrayList<>();
+  private final List<Hit> late = new ArrayList<>();
   private final Set<Meter> metersHit = new HashSet<>();
+  private final Set<Unique> uniques = new HashSet<>();
   private final Map<String, Integer> unratable = new HashMap<>();
   private final MessageDigest sha256;
   private UUID customerId; // of the last event
-  private List<Meter> metersOfCustomer = List.of();
+  private List<Window> windowsOfCustomer = List.of();
+  private Meter lastHit;
 
   private Matching(List<Meter> meters) {
     for (Meter meter : meters) {
-      metersByCustomer
+      windowsByCustomer
           .computeIfAbsent(meter.period().customerId(), id -> new ArrayList<>())
-          .add(meter);
+          .add(Window.of(meter));
     }
     try {
       sha256 = MessageDigest.getInstance("SHA-256");
@@ -73,6 +103,16 @@ final class Matching {
     return hits;
   }
 
+  /** Those in periods that are closed, in the order of the events. */
+  List<Hit> late() {
+    return late;
+  }
+
+  /** The values that meters tell apart. */
+  Set<Unique> uniques() {
+    return uniques;
+  }
+
   /** Those that any of the hits is on. */
   Set<Meter> meters() {
     return metersHit;
@@ -87,13 +127,13 @@ final class Matching {
     EventFacts facts = null;
     if (!event.customerId().equals(customerId)) {
       customerId = event.customerId();
-      metersOfCustomer = metersByCustomer.getOrDefault(customerId, List.of());
+      windowsOfCustomer = windowsByCustomer.getOrDefault(customerId, List.of());
     }
-    for (Meter meter : metersOfCustomer) {
-      if (meter.period().takes(event)) {
+    for (Window window : windowsOfCustomer) {
+      if (window.takes(event)) {
         facts = facts == null ? event.facts() : facts;
-        if (meter.rules().matches(facts)) {
-          hit(event, facts, meter);
+        if (window.meter().rules().matches(facts)) {
+          hit(event, facts, window.meter());
         }
       }
     }
@@ -123,8 +163,18 @@ final class Matching {
   }
 
   private void add(Hit hit) {
+    Meter meter = hit.meter();
     hits.add(hit);
-    metersHit.add(hit.meter());
+    if (meter != lastHit) {
+      metersHit.add(meter);
+      lastHit = meter;
+    }
+    if (hit.valueHash() != null) {
+      uniques.add(new Unique(meter.ref(), hit.valueHash()));
+    }
+    if (meter.period().closed()) {
+      late.add(hit);
+    }
   }
 
   private void unratable(EventFacts facts, EventRules rules, String otherwise) {

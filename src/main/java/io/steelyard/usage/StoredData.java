@@ -3,13 +3,13 @@ package io.steelyard.usage;
 import io.steelyard.json.Json;
 import java.nio.charset.StandardCharsets;
 import java.util.AbstractMap;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
 /**
- * The members of an event's data, read when the first of them is asked for: most rules are about
- * the event's name alone. Plain objects, which most are, are read here, others by the JSON library.
+ * The members of an event's data, read when they are asked for: most rules are about the event's
+ * name alone, or about one member. Plain objects, which most are, are read here, others by the JSON
+ * library.
  */
 final class StoredData extends AbstractMap<String, Object> {
   // Fits a long, whatever the digits are.
@@ -26,12 +26,17 @@ final class StoredData extends AbstractMap<String, Object> {
 
   @Override
   public boolean containsKey(Object name) {
-    return members().containsKey(name);
+    Object found = find(name);
+    return found == Plain.OTHER ? members().containsKey(name) : found != Plain.MISSING;
   }
 
   @Override
   public Object get(Object name) {
-    return members().get(name);
+    Object found = find(name);
+    if (found == Plain.OTHER) {
+      return members().get(name);
+    }
+    return found == Plain.MISSING ? null : found;
   }
 
   @Override
@@ -39,13 +44,26 @@ final class StoredData extends AbstractMap<String, Object> {
     return members().entrySet();
   }
 
+  /** Looks for the one that is asked for, as rules ask for one or two of an event. */
+  private Object find(Object name) {
+    if (members != null || !(name instanceof String text) || !isAscii(text)) {
+      return Plain.OTHER;
+    }
+    return new Plain(columns.content(), columns.dataFrom(event)).find(text);
+  }
+
+  private static boolean isAscii(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      if (text.charAt(i) > 127) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   private Map<String, Object> members() {
     if (members == null) {
-      members =
-          new Plain(columns.content(), columns.dataFrom(event), columns.dataEnd(event)).read();
-      if (members == null) {
-        members = Json.readMap(columns.data(event));
-      }
+      members = Json.readMap(columns.data(event));
     }
     return members;
   }
@@ -55,43 +73,62 @@ final class StoredData extends AbstractMap<String, Object> {
    * has before it what was checked when it came in.
    */
   private static final class Plain {
+    /** In place of a value that cannot be read here. */
     private static final Object OTHER = new Object();
 
+    /** In place of a value of a name that none has. */
+    private static final Object MISSING = new Object();
+
     private final byte[] in;
-    private final int end;
     private int at;
 
-    private Plain(byte[] in, int from, int end) {
+    private Plain(byte[] in, int from) {
       this.in = in;
       this.at = from;
-      this.end = end;
     }
 
-    /** Null when there is anything else in it. */
-    private Map<String, Object> read() {
-      Map<String, Object> members = new HashMap<>();
+    /** The value of that name; {@link #OTHER} when anything else is in it, as far as was read. */
+    private Object find(String name) {
       at++; // the brace
       skipSpace();
       while (in[at] != '}') {
-        Object name = in[at] == '"' ? text() : OTHER;
-        if (name == OTHER) {
-          return null;
+        if (in[at] != '"') {
+          return OTHER;
         }
+        int from = at + 1;
+        if (!skipText()) {
+          return OTHER;
+        }
+        boolean wanted = isText(name, from, at - 1);
         skipSpace();
         at++; // the colon
         skipSpace();
-        Object value = value();
-        if (value == OTHER) {
-          return null;
+        if (wanted) {
+          return value();
         }
-        members.put((String) name, value);
+        if (!skipValue()) {
+          return OTHER;
+        }
         skipSpace();
         if (in[at] == ',') {
           at++;
           skipSpace();
         }
       }
-      return members;
+      return MISSING;
+    }
+
+    private boolean isText(String text, int from, int end) {
+      int length = text.length();
+      if (length != end - from) {
+        return false;
+      }
+      for (int i = 0; i < length; i++) {
+        if (in[from + i] != text.charAt(i)) {
+          return false;
+        }
+      }
+      return true;
     }
 
     private void skipSpace() {
@@ -102,29 +139,42 @@ final class StoredData extends AbstractMap<String, Object> {
 
     private Object value() {
       return switch (in[at]) {
-        case '"' -> text();
-        case 't' -> literal(Boolean.TRUE, 4);
-        case 'f' -> literal(Boolean.FALSE, 5);
-        case 'n' -> literal(null, 4);
+        case '"' -> {
+          int from = at + 1;
+          yield skipText() ? new String(in, from, at - 1 - from, StandardCharsets.UTF_8) : OTHER;
+        }
+        case 't' -> Boolean.TRUE;
+        case 'f' -> Boolean.FALSE;
+        case 'n' -> null;
         case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' -> number();
         default -> OTHER;
       };
     }
 
-    private Object literal(Object value, int length) {
-      at += length;
-      return value;
+    private boolean skipValue() {
+      return switch (in[at]) {
+        case '"' -> skipText();
+        case '{', '[' -> false;
+        default -> {
+          while (in[at] != ',' && in[at] != '}' && in[at] > ' ') {
+            at++;
+          }
+          yield true;
+        }
+      };
     }
 
-    private Object text() {
-      int from = ++at;
+    /** Whether there is no escape in it. */
+    private boolean skipText() {
+      at++;
       while (in[at] != '"') {
         if (in[at] == '\\') {
-          return OTHER;
+          return false;
         }
         at++;
       }
-      return new String(in, from, at++ - from, StandardCharsets.UTF_8);
+      at++;
+      return true;
     }
 
     private Object number() {
@@ -134,7 +184,7 @@ final class StoredData extends AbstractMap<String, Object> {
       }
       int from = at;
       long value = 0;
-      while (at < end && in[at] >= '0' && in[at] <= '9') {
+      while (in[at] >= '0' && in[at] <= '9') {
         value = value * 10 + in[at] - '0';
         at++;
       }

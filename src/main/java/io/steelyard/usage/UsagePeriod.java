@@ -45,10 +45,4 @@ record UsagePeriod(
   boolean contains(Instant t) {
     return !t.isBefore(start) && t.isBefore(end);
   }
-
-  boolean takes(StoredEvent event) {
-    return event.merchantId().equals(merchantId)
-        && !event.generatedAt().isBefore(countsFrom)
-        && event.generatedAt().isBefore(countsUntil);
-  }
 }

@@ -85,14 +85,20 @@ class CutShortIT {
         sql.replace("{id}", Id.parse(IdKind.SUBSCRIPTION, id).orElseThrow().uuid().toString()));
   }
 
-  /** {@code slug usage} of what the customer has access to. */
-  private List<String> shownUsage() {
+  /** {@code slug usage} of the last period. */
+  private List<String> currentUsage() {
     return query(
-        """
-        SELECT b.slug || ' ' || trim_scale(a.current_usage)
-          FROM billable_access a JOIN billable b ON b.id = a.billable_id
-         WHERE a.subscription_id = '{id}' ORDER BY b.slug
-        """);
+        "SELECT b.slug || ' ' || trim_scale("
+            + Tables.QUANTITY
+            + """
+              )
+              FROM usage_counter c JOIN billable b ON b.id = c.billable_id
+              JOIN billable_rules r USING (billable_id)
+              WHERE c.subscription_id = '{id}'
+                AND c.period_index = (SELECT max(period_index) FROM subscription_period
+                                       WHERE subscription_id = '{id}')
+              ORDER BY b.slug
+              """);
   }
 
   private List<String> ledger() {
@@ -169,7 +175,7 @@ class CutShortIT {
     useAhead();
     account.at("2040-02-10T00:00:00Z");
     counted();
-    assertThat(shownUsage()).containsExactly("call 62", "seat 2", "token 900", "user 3");
+    assertThat(currentUsage()).containsExactly("call 62", "seat 2", "token 900", "user 3");
     assertThat(account.remaining()).isEqualTo(98);
 
     account.change(id, "cancel");
@@ -178,7 +184,7 @@ class CutShortIT {
 
     assertThat(recounts()).isEqualTo("1");
     assertThat(account.remaining()).isEqualTo(193);
-    assertThat(shownUsage()).containsExactly("call 12", "seat 7", "token 800", "user 2");
+    assertThat(currentUsage()).containsExactly("call 12", "seat 7", "token 800", "user 2");
     isClean();
     account.call(3, "2040-02-09T00:00:00Z");
     account.call(4, "2040-02-10T00:00:00Z");
@@ -250,14 +256,14 @@ class CutShortIT {
     counted();
 
     assertThat(account.remaining()).isEqualTo(550);
-    assertThat(shownUsage()).contains("token 450");
+    assertThat(currentUsage()).contains("token 450");
     isClean();
     account.at("2040-02-01T00:00:00Z");
     account.change(id, "cancel");
     account.at("2040-02-05T00:00:00Z");
     assertThat(recounts()).isEqualTo("4");
     assertThat(account.remaining()).isEqualTo(900);
-    assertThat(shownUsage()).contains("token 100");
+    assertThat(currentUsage()).contains("token 100");
     isClean();
   }
 
@@ -275,7 +281,7 @@ class CutShortIT {
     account.at("2040-02-14T00:00:00Z");
 
     assertThat(account.lines(2)).contains("2040-01-31..2040-02-10 5 5.00");
-    assertThat(shownUsage()).contains("call 12"); // of the one that goes on
+    assertThat(currentUsage()).contains("call 12"); // of the one that goes on
     isClean();
   }
 

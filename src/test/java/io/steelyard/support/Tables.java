@@ -12,6 +12,14 @@ import java.util.TreeMap;
 
 /** What is in the tables of a database, seen past the service. */
 public final class Tables {
+  /** What the counter {@code c} has come to under the calculation of the rules {@code r}. */
+  public static final String QUANTITY =
+      """
+      CASE r.rules->>'calculation' WHEN 'count' THEN c.events WHEN 'uniqueCount' THEN c.uniques
+           WHEN 'sum' THEN c.sum WHEN 'average' THEN c.sum / nullif(c.events, 0)
+           WHEN 'max' THEN c.max WHEN 'min' THEN c.min WHEN 'latest' THEN c.latest END
+      """;
+
   private static final String NAMES =
       """
       SELECT quote_ident(table_name) FROM information_schema.tables

@@ -74,8 +74,8 @@ class AccessOrderIT {
   private static String insertion(UUID merchant, UUID customer, UUID subscription, UUID billable) {
     return """
         INSERT INTO billable_access (id, merchant_id, customer_id, subscription_id, billable_id,
-          access, invalidated, start_date, current_usage, created_at, updated_at)
-        VALUES (gen_random_uuid(), '%s', '%s', '%s', '%s', true, false, now(), 0, now(), now())
+          access, invalidated, start_date, created_at, updated_at)
+        VALUES (gen_random_uuid(), '%s', '%s', '%s', '%s', true, false, now(), now(), now())
         """
         .formatted(merchant, customer, subscription, billable);
   }

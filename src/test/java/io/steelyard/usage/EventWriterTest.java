@@ -159,8 +159,13 @@ class EventWriterTest {
     for (int i = 0; i < events.size(); i++) {
       String data = events.get(i).data();
       if (data != null) {
-        assertThat(comparable(new StoredData(columns, i)))
-            .isEqualTo(comparable(Json.readMap(data)));
+        Map<String, Object> read = Json.readMap(data);
+        assertThat(comparable(new StoredData(columns, i))).isEqualTo(comparable(read));
+        for (String name : read.keySet()) { // one by one, which is another way to read them
+          StoredData stored = new StoredData(columns, i);
+          assertThat(comparable(stored.get(name))).isEqualTo(comparable(read.get(name)));
+          assertThat(stored).containsKey(name).doesNotContainKey(name + "x");
+        }
       }
     }
   }
