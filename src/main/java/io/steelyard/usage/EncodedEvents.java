@@ -45,10 +45,12 @@ public record EncodedEvents(EventColumns columns, int[] payloadHashes) {
     return new UUID(columns.keyHigh(event), columns.keyLow(event));
   }
 
+  int contentBytes() {
+    return columns.content().length;
+  }
+
   /** What they take of memory, roughly. */
   long bytes() {
-    return columns.content().length
-        + (long) BYTES_BESIDES_CONTENT * count()
-        + columns.charactersOfNames();
+    return contentBytes() + (long) BYTES_BESIDES_CONTENT * count() + columns.charactersOfNames();
   }
 }

@@ -16,15 +16,20 @@ final class Flush {
    * A request that waits for its answer.
    *
    * @param merchantNumber what its keys are stored under
+   * @param bytes that it takes of memory, roughly
    */
   record Pending(
-      UUID merchantId, int merchantNumber, EncodedEvents events, Promise<Ingested> answer) {
-    int count() {
-      return events.count();
+      UUID merchantId,
+      int merchantNumber,
+      EncodedEvents events,
+      long bytes,
+      Promise<Ingested> answer) {
+    Pending(UUID merchantId, int merchantNumber, EncodedEvents events) {
+      this(merchantId, merchantNumber, events, events.bytes(), Promise.promise());
     }
 
-    long bytes() {
-      return events.bytes();
+    int count() {
+      return events.count();
     }
   }
 
@@ -76,13 +81,17 @@ final class Flush {
 
   private static final class Collected {
     private final int merchantNumber;
-    private final Buffer content = Buffer.buffer().appendByte((byte) '[');
+    private final Buffer content;
     private final List<EncodedEvents> requests = new ArrayList<>();
     private final List<Integer> repeats = new ArrayList<>();
     private int count;
 
-    private Collected(int merchantNumber) {
+    /**
+     * @param bytesExpected of content; it may be more
+     */
+    private Collected(int merchantNumber, int bytesExpected) {
       this.merchantNumber = merchantNumber;
+      this.content = Buffer.buffer(bytesExpected).appendByte((byte) '[');
     }
 
     private Share share(UUID merchantId) {
@@ -99,13 +108,16 @@ final class Flush {
 
   Flush(List<Pending> requests) {
     this.requests = requests;
+    int contentBytes = 1 + requests.stream().mapToInt(each -> each.events().contentBytes()).sum();
     Entry[] entries = new Entry[requests.stream().mapToInt(Pending::count).sum()];
+    int merchants = (int) requests.stream().map(Pending::merchantId).distinct().count();
     int at = 0;
     for (int request = 0; request < requests.size(); request++) {
       Pending pending = requests.get(request);
       Collected share =
           collected.computeIfAbsent(
-              pending.merchantId(), id -> new Collected(pending.merchantNumber()));
+              pending.merchantId(),
+              id -> new Collected(pending.merchantNumber(), contentBytes / merchants));
       EncodedEvents events = pending.events();
       for (int i = 0; i < events.count(); i++) {
         entries[at++] =

@@ -69,7 +69,7 @@ final class IngestBuffer {
 
   /** Answered once the events are committed. */
   Future<Ingested> add(UUID merchantId, int merchantNumber, EncodedEvents events) {
-    Pending pending = new Pending(merchantId, merchantNumber, events, Promise.promise());
+    Pending pending = new Pending(merchantId, merchantNumber, events);
     if (bufferedEvents > 0 && !hasRoomFor(pending)) {
       Failure overloaded =
           new Failure.Overloaded(

@@ -6,7 +6,6 @@ import io.steelyard.usage.Flush.Entry;
 import io.steelyard.usage.Flush.Pending;
 import io.steelyard.usage.Flush.Share;
 import io.steelyard.usage.UsageMessages.Ingested;
-import io.vertx.core.Promise;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -79,10 +78,7 @@ class FlushTest {
       // Numbers in another order than ids.
       pending.add(
           new Pending(
-              merchant(sent.merchant()),
-              MERCHANTS - sent.merchant(),
-              UsageEvent.encoded(events),
-              Promise.promise()));
+              merchant(sent.merchant()), MERCHANTS - sent.merchant(), UsageEvent.encoded(events)));
     }
     return new Flush(pending);
   }

@@ -10,7 +10,6 @@ import io.steelyard.usage.BatchStore.Batch;
 import io.steelyard.usage.Flush.Entry;
 import io.steelyard.usage.Flush.Pending;
 import io.steelyard.usage.UsageMessages.Ingested;
-import io.vertx.core.Promise;
 import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlConnection;
@@ -57,8 +56,7 @@ class FlushWaysIT {
 
   /** How many were known. */
   private int store(UsageEvent... events) {
-    Pending request =
-        new Pending(usage.merchant, number, UsageEvent.encoded(List.of(events)), Promise.promise());
+    Pending request = new Pending(usage.merchant, number, UsageEvent.encoded(List.of(events)));
     List<Entry> known = await(store.store(connection, new Flush(List.of(request)), NOW));
     return known.size();
   }

@@ -3,7 +3,6 @@ package io.steelyard.usage;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.usage.Flush.Pending;
-import io.vertx.core.Promise;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -54,8 +53,7 @@ class TurnsTest {
     return new Pending(
         merchant(merchant),
         merchant,
-        new EncodedEvents(columns(events, new byte[bytes]), new int[events]),
-        Promise.promise());
+        new EncodedEvents(columns(events, new byte[bytes]), new int[events]));
   }
 
   private static EventColumns columns(int events, byte[] content) {
