@@ -1,5 +1,7 @@
 package io.steelyard.bench;
 
+import java.util.Locale;
+
 /** What becomes of the service when ten times as much is sent as it can take. */
 final class OverloadBench {
   private static final int EVENTS_EACH = 100;
@@ -70,11 +72,7 @@ final class OverloadBench {
             measured.outcomes())
         .add("  answered", "%s", measured.latency())
         .add("  work for one accepted", "%s", overload.work().each(measured.accepted()))
-        .add(
-            "  work for one refused",
-            "about %.0f us of a processor in the service for a body of %d",
-            refusalMicros(best, overload),
-            EVENTS_EACH)
+        .add("  work for one refused", "%s", refusalWork(best, overload))
         .add(
             "  refusals",
             "%d, %d of them without Retry-After",
@@ -86,8 +84,16 @@ final class OverloadBench {
   }
 
   /** What is left when an accepted event is taken to cost what it did without overload. */
-  private static double refusalMicros(Run best, Run overload) {
+  private static String refusalWork(Run best, Run overload) {
     double accepting = best.serviceMicrosEach() * overload.measured().accepted();
-    return (overload.work().service() - accepting) / Math.max(1, overload.measured().refused());
+    double rest = overload.work().service() - accepting;
+    long refused = overload.measured().refused();
+    return refused * EVENTS_EACH < overload.measured().accepted()
+        ? "cannot be told: fewer were refused than accepted"
+        : String.format(
+            Locale.ROOT,
+            "about %.0f us of a processor in the service for a body of %d",
+            rest / refused,
+            EVENTS_EACH);
   }
 }
