@@ -1,7 +1,6 @@
 package io.steelyard.web;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.steelyard.bus.Call;
@@ -25,7 +24,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Takes requests through the same steps on both ports: count and refuse above the limit, admit,
- * read the body, run the operation, answer. One per HTTP verticle instance.
+ * wait for a place, read the body, run the operation, answer. One per HTTP verticle instance.
  */
 public final class Api {
   private static final Logger LOG = LoggerFactory.getLogger(Api.class);
@@ -59,11 +58,8 @@ public final class Api {
     this.bodyBytes = new BodyBytes(config.limits().bodyBytesInFlight(), metrics);
     this.exchanges = new ExchangeReader(config, bodies);
     this.patience = new Patience(config.timeouts().idleMs());
-    this.shares = MerchantShares.of(vertx, config);
+    this.shares = MerchantShares.of(vertx, config.limits(), config.timeouts().placeMs(), metrics);
     this.places = new Waits(vertx, Math.clamp(config.timeouts().placeMs() / LOOKS, 10, 1000));
-    Gauge.builder("steelyard.http.waiting", shares, MerchantShares::waiting)
-        .description("Requests that wait for one of their merchant's to end, in all instances")
-        .register(metrics);
     this.refused =
         Counter.builder("steelyard.http.refused")
             .description("Requests refused because too many were in flight")
@@ -191,36 +187,42 @@ public final class Api {
       return runHolding(arrival, call, bodyBytes.hold(null));
     }
     Id merchant = call.merchant().id();
-    long bodyBytes = BodyReader.announced(arrival.request());
-    MerchantShares.Share share = shares.enter(merchant, bodyBytes);
-    if (share != null) {
-      return runIn(share, arrival, call);
+    long announced = BodyReader.announced(arrival.request());
+    MerchantShares.Place place = shares.enter(merchant, announced);
+    if (place != null) {
+      return runAt(place, arrival, call);
     }
     arrival.request().pause();
-    return awaitPlace(arrival.request(), shares.await(merchant, bodyBytes, places))
+    return awaitPlace(arrival.request(), shares.await(merchant, announced, places))
         .compose(
-            place -> {
+            free -> {
               if (inFlight <= config.limits().httpInFlightPerInstance()) {
-                return runIn(place, arrival, call);
+                return runAt(free, arrival, call);
               }
-              place.leave();
+              free.leave();
               return Future.failedFuture(full());
             });
   }
 
   /** Meanwhile it is not in flight. */
-  private Future<MerchantShares.Share> awaitPlace(
-      HttpServerRequest request, MerchantShares.Waiting waiting) {
+  private Future<MerchantShares.Place> awaitPlace(HttpServerRequest request, PlaceWait wait) {
     inFlight--;
-    request.exceptionHandler(gone -> waiting.giveUp());
-    if (!waiting.isInLine()) {
+    request.exceptionHandler(gone -> wait.giveUp());
+    if (!wait.isInLine()) {
       request.handler(unwanted -> {}).resume();
     }
-    return waiting.place().onComplete(done -> inFlight++).onFailure(error -> refused.increment());
+    return wait.place()
+        .onComplete(done -> inFlight++)
+        .onFailure(
+            error -> {
+              if (!request.response().closed()) {
+                refused.increment();
+              }
+            });
   }
 
-  private Future<Answer> runIn(MerchantShares.Share share, Arrival arrival, Call call) {
-    return runHolding(arrival, call, bodyBytes.hold(share)).onComplete(done -> share.leave());
+  private Future<Answer> runAt(MerchantShares.Place place, Arrival arrival, Call call) {
+    return runHolding(arrival, call, bodyBytes.hold(place)).onComplete(done -> place.leave());
   }
 
   private Future<Answer> runHolding(Arrival arrival, Call call, BodyBytes.Held held) {

@@ -22,20 +22,20 @@ final class BodyBytes {
 
   /** What one request holds, from its first byte to its answer. */
   final class Held {
-    private final MerchantShares.Share share;
+    private final MerchantShares.Place place;
     private long bytes;
 
-    private Held(MerchantShares.Share share) {
-      this.share = share;
+    private Held(MerchantShares.Place place) {
+      this.place = place;
     }
 
     /** Whether so much more fits now; counted once it is taken, as senders promise at will. */
     boolean fits(long more) {
-      return inFlight + more <= max && (share == null || share.fits(more));
+      return inFlight + more <= max && (place == null || place.fits(more));
     }
 
     boolean take(int more) {
-      if (inFlight + more > max || (share != null && !share.take(more))) {
+      if (inFlight + more > max || (place != null && !place.take(more))) {
         return false;
       }
       bytes += more;
@@ -46,8 +46,8 @@ final class BodyBytes {
     void giveBack(long fewer) {
       bytes -= fewer;
       inFlight -= fewer;
-      if (share != null) {
-        share.giveBack(fewer);
+      if (place != null) {
+        place.giveBack(fewer);
       }
     }
 
@@ -67,9 +67,9 @@ final class BodyBytes {
   }
 
   /**
-   * @param share that the bytes count towards too, or null for a request of no merchant
+   * @param place that the bytes count towards too, or null for a request of no merchant
    */
-  Held hold(MerchantShares.Share share) {
-    return new Held(share);
+  Held hold(MerchantShares.Place place) {
+    return new Held(place);
   }
 }

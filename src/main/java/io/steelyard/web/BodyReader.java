@@ -39,6 +39,9 @@ final class BodyReader {
    * {@code held}, 503. Resumes the request.
    */
   Future<Buffer> read(HttpServerRequest request, BodyBytes.Held held) {
+    if (request.response().closed()) {
+      return unreadable().failed(); // nobody would say that nothing more comes
+    }
     String encoding = null;
     if (request.headers().contains(HttpHeaders.CONTENT_ENCODING)) {
       encoding = String.join(", ", request.headers().getAll(HttpHeaders.CONTENT_ENCODING));

@@ -1,13 +1,11 @@
 package io.steelyard.web;
 
-import io.steelyard.bus.Failure;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.steelyard.bus.Waits;
 import io.steelyard.config.Config;
 import io.steelyard.domain.Id;
-import io.vertx.core.Future;
-import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.shareddata.Shareable;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -17,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * What each merchant has in flight in all instances of this process together, and may have: a
@@ -28,264 +27,237 @@ import java.util.concurrent.atomic.AtomicLong;
 final class MerchantShares implements Shareable {
   private static final String NAME = "steelyard.merchant-shares";
 
-  // What a request takes while it waits: its head, and as much of its body as comes before the
-  // connection is no longer read.
-  private static final int HEAD_BYTES = 2048;
-  private static final int UNREAD_BYTES_MAX = 256 * 1024;
-
   private final int requestsMax;
   private final long bytesMax;
+  private final int bodyMax;
   private final long waitingBytesMax;
   private final long waitingBytesMaxEach;
   private final int waitMs;
   private final AtomicLong waitingBytes = new AtomicLong();
   private final AtomicLong waitingRequests = new AtomicLong();
 
-  /** Those with requests in flight, which are bounded. */
+  /** Those with requests in flight or in line, both of which are bounded. */
   private final ConcurrentMap<Id, Share> shares = new ConcurrentHashMap<>();
 
-  private MerchantShares(Config.Limits limits, int waitMs) {
+  private MerchantShares(Config.Limits limits, int waitMs, MeterRegistry metrics) {
     int placesOfOne =
         Math.min(limits.httpInFlightPerInstance(), limits.verticleInFlightPerInstance());
     this.requestsMax = Math.ceilDiv(placesOfOne * limits.httpInFlightPercentPerMerchant(), 100);
     this.bytesMax = limits.bodyBytesPerMerchant();
+    this.bodyMax = limits.bodyBytes();
     this.waitingBytesMax = limits.bodyBytesInFlight();
     this.waitingBytesMaxEach = waitingBytesMax / 2;
     this.waitMs = waitMs;
+    Gauge.builder("steelyard.http.waiting", waitingRequests, AtomicLong::get)
+        .description("Requests that wait for one of their merchant's to end")
+        .register(metrics);
   }
 
-  /** Those of one Vert.x. */
-  static MerchantShares of(Vertx vertx, Config config) {
+  /**
+   * Those of one Vert.x.
+   *
+   * @param waitMs for a place; 0 for not at all
+   */
+  static MerchantShares of(Vertx vertx, Config.Limits limits, int waitMs, MeterRegistry metrics) {
     return vertx
         .sharedData()
         .<String, MerchantShares>getLocalMap(NAME)
-        .computeIfAbsent(
-            NAME, name -> new MerchantShares(config.limits(), config.timeouts().placeMs()));
+        .computeIfAbsent(NAME, name -> new MerchantShares(limits, waitMs, metrics));
   }
 
-  /** How many requests wait for a place. */
+  /** How many requests are in line. */
   long waiting() {
     return waitingRequests.get();
   }
 
-  /**
-   * A merchant with a place taken for one more request, if there is one now and nobody waits for
-   * it; else null.
-   *
-   * @param bodyBytes that are said to follow
-   */
-  Share enter(Id merchant, long bodyBytes) {
-    boolean[] entered = new boolean[1];
-    Share share =
-        shares.compute(
-            merchant,
-            (id, present) -> {
-              Share its = present == null ? new Share(id) : present;
-              entered[0] = its.line.isEmpty() && its.enter(bodyBytes);
-              return its;
-            });
-    return entered[0] ? share : null;
+  /** Whether nobody has anything in flight or in line. */
+  boolean isIdle() {
+    return shares.isEmpty();
   }
 
   /**
-   * Waits for a place behind those that wait already, for as long as a request may; then {@link
-   * Failure.Overloaded}. So does what is too much for the line, though it has nothing to wait for:
-   * who is refused at once would only come back so much sooner.
+   * One more request's place, if there is one now and nobody waits for it; else null.
    *
    * @param bodyBytes that are said to follow; negative where nothing is said
-   * @param waits ends those of the caller's context
    */
-  Waiting await(Id merchant, long bodyBytes, Waits waits) {
-    Waiting waiting = new Waiting(merchant, bodyBytes, waits);
-    if (waitMs == 0) {
-      waiting.refuse();
-      return waiting;
-    }
+  Place enter(Id merchant, long bodyBytes) {
+    Place[] entered = new Place[1];
     shares.compute(
         merchant,
         (id, present) -> {
-          Share its = present == null ? new Share(id) : present;
-          waiting.inLine = its.join(waiting);
-          return its.isIdle() ? null : its;
+          Share share = present == null ? new Share(id) : present;
+          entered[0] = share.line.isEmpty() ? share.enter(bodyBytes) : null;
+          return share;
         });
-    waits.add(waiting);
-    if (waiting.inLine) {
-      admit(merchant); // places may have become free since there was none
-    }
-    return waiting;
+    return entered[0];
   }
 
-  /** Gives places to those who have waited longest, as far as there are any. */
-  private void admit(Id merchant) {
-    List<Waiting> admitted = new ArrayList<>(1);
-    Share share =
-        shares.computeIfPresent(
-            merchant,
-            (id, its) -> {
-              its.admit(admitted);
-              return its.isIdle() ? null : its;
-            });
-    admitted.forEach(waiting -> waiting.take(share));
+  /**
+   * Waits for a place behind those that wait already, for as long as a request may. What is too
+   * much for the line waits as long, though only to be refused: who is refused at once would only
+   * come back so much sooner.
+   *
+   * @param bodyBytes that are said to follow; negative where nothing is said
+   * @param waits ends those of the caller's context, which must be one of Vert.x
+   */
+  PlaceWait await(Id merchant, long bodyBytes, Waits waits) {
+    PlaceWait wait = new PlaceWait(this, merchant, bodyBytes, waitMs, waits);
+    if (waitMs == 0) {
+      wait.refuse();
+      return wait;
+    }
+    waits.add(wait);
+    change(merchant, share -> wait.joined(share.join(wait)));
+    return wait;
   }
 
-  /** A request that has no place yet. */
-  final class Waiting extends Waits.Wait {
-    private final Id merchant;
-    private final long bodyBytes;
-    private final long bytes;
-    private final Waits waits;
-    private final Promise<Share> place = ContextInternal.current().promise();
-    private boolean inLine;
-
-    private Waiting(Id merchant, long bodyBytes, Waits waits) {
-      super(waitMs);
-      this.merchant = merchant;
-      this.bodyBytes = bodyBytes;
-      this.bytes =
-          HEAD_BYTES + (bodyBytes < 0 ? UNREAD_BYTES_MAX : Math.min(bodyBytes, UNREAD_BYTES_MAX));
-      this.waits = waits;
-    }
-
-    /** Whether it may get one; otherwise it only waits to be refused. */
-    boolean isInLine() {
-      return inLine;
-    }
-
-    /** On the context of who waits. */
-    Future<Share> place() {
-      return place.future();
-    }
-
-    /** No place is wanted any more. */
-    void giveUp() {
-      waits.remove(this);
-      expire();
-    }
-
-    private void take(Share share) {
-      waits.remove(this);
-      place.complete(share);
-    }
-
-    private void refuse() {
-      waits.remove(this);
-      place.tryFail(
-          new Failure.Overloaded(
-                  "overloaded",
-                  "Too many requests of this merchant, or bytes of their bodies, are under way."
-                      + " Try again.",
-                  1)
-              .asException());
-    }
-
-    @Override
-    protected void expire() {
-      boolean[] left = {!inLine};
-      shares.computeIfPresent(
-          merchant,
-          (id, its) -> {
-            left[0] |= its.leaveLine(this);
-            return its;
-          });
-      if (left[0]) {
-        refuse();
-        admit(merchant); // who stood behind may want less
-      }
-    }
+  /** Whether it stood in line; no more then. */
+  boolean leaveLine(PlaceWait wait) {
+    boolean[] stood = new boolean[1];
+    change(wait.merchant(), share -> stood[0] = share.leaveLine(wait));
+    return stood[0];
   }
 
-  /** What one merchant has in flight. */
-  final class Share {
+  /** Hands over what places there are then to those who have waited longest. */
+  private void change(Id merchant, Consumer<Share> change) {
+    List<PlaceWait> admitted = new ArrayList<>(1);
+    shares.compute(
+        merchant,
+        (id, present) -> {
+          Share share = present == null ? new Share(id) : present;
+          change.accept(share);
+          share.admit(admitted);
+          return share.isIdle() ? null : share;
+        });
+    admitted.forEach(PlaceWait::handOver);
+  }
+
+  /** What one merchant has in flight, and who waits. */
+  private final class Share {
     private final Id merchant;
     private final AtomicLong bytes = new AtomicLong();
 
     // These are read and written only while the map holds on to the merchant.
-    private final Set<Waiting> line = new LinkedHashSet<>();
-    private int requests;
+    private final Set<PlaceWait> line = new LinkedHashSet<>();
     private long bytesInLine;
+    private int requests;
 
     private Share(Id merchant) {
       this.merchant = merchant;
     }
 
-    /** Whether so many more bytes of bodies would be within it now. */
-    boolean fits(long more) {
-      return bytes.get() + more <= bytesMax;
+    private boolean fits(long more) {
+      return more <= 0 || bytes.get() + more <= bytesMax;
     }
 
-    boolean take(long more) {
-      if (bytes.addAndGet(more) <= bytesMax) {
+    private boolean take(long more) {
+      if (more <= 0 || bytes.addAndGet(more) <= bytesMax) {
         return true;
       }
       bytes.addAndGet(-more);
       return false;
     }
 
-    void giveBack(long fewer) {
-      bytes.addAndGet(-fewer);
-    }
-
-    /** Gives a request's place back; its bytes must have been given back before. */
-    void leave() {
-      List<Waiting> admitted = new ArrayList<>(1);
-      shares.compute(
-          merchant,
-          (id, its) -> {
-            requests--;
-            admit(admitted);
-            return isIdle() ? null : its;
-          });
-      admitted.forEach(waiting -> waiting.take(this));
-    }
-
     private boolean isIdle() {
       return requests == 0 && line.isEmpty();
     }
 
-    /** A request alone has a place, whatever its body. */
-    private boolean enter(long bodyBytes) {
-      if (requests > 0 && (requests >= requestsMax || !fits(Math.max(0, bodyBytes)))) {
-        return false;
+    /** Null where there is none; a request alone has one, whatever its body. */
+    private Place enter(long bodyBytes) {
+      long promised = Math.clamp(bodyBytes, 0, bodyMax);
+      if (requests == 0) {
+        bytes.addAndGet(promised);
+      } else if (requests >= requestsMax || !take(promised)) {
+        return null;
       }
       requests++;
-      return true;
+      return new Place(this, promised);
     }
 
-    private boolean join(Waiting waiting) {
-      if (bytesInLine + waiting.bytes > waitingBytesMaxEach
-          || waitingBytes.get() + waiting.bytes > waitingBytesMax) {
+    private boolean join(PlaceWait wait) {
+      if (bytesInLine + wait.bytes() > waitingBytesMaxEach) {
         return false;
       }
-      line.add(waiting);
-      inLine(waiting, 1);
-      return true;
+      if (waitingBytes.addAndGet(wait.bytes()) > waitingBytesMax) {
+        waitingBytes.addAndGet(-wait.bytes());
+        return false;
+      }
+      bytesInLine += wait.bytes();
+      waitingRequests.incrementAndGet();
+      return line.add(wait);
     }
 
-    private boolean leaveLine(Waiting waiting) {
-      boolean stood = line.remove(waiting);
+    private boolean leaveLine(PlaceWait wait) {
+      boolean stood = line.remove(wait);
       if (stood) {
-        inLine(waiting, -1);
+        left(wait);
       }
       return stood;
     }
 
-    private void admit(List<Waiting> admitted) {
-      Iterator<Waiting> first = line.iterator();
+    private void left(PlaceWait wait) {
+      bytesInLine -= wait.bytes();
+      waitingBytes.addAndGet(-wait.bytes());
+      waitingRequests.decrementAndGet();
+    }
+
+    private void admit(List<PlaceWait> admitted) {
+      Iterator<PlaceWait> first = line.iterator();
       while (first.hasNext()) {
-        Waiting waiting = first.next();
-        if (!enter(waiting.bodyBytes)) {
+        PlaceWait wait = first.next();
+        Place place = enter(wait.bodyBytes());
+        if (place == null) {
           return;
         }
         first.remove();
-        inLine(waiting, -1);
-        admitted.add(waiting);
+        left(wait);
+        wait.given(place);
+        admitted.add(wait);
       }
     }
+  }
 
-    private void inLine(Waiting waiting, int more) {
-      bytesInLine += more * waiting.bytes;
-      waitingBytes.addAndGet(more * waiting.bytes);
-      waitingRequests.addAndGet(more);
+  /**
+   * One request's, in flight. The bytes that it promised count from the beginning, or all that wait
+   * would be let in upon the same room. (A merchant that promises more than it sends takes from
+   * nobody else.) Belongs to one event loop.
+   */
+  final class Place {
+    private final Share share;
+    private final long promised;
+    private long bytes;
+
+    private Place(Share share, long promised) {
+      this.share = share;
+      this.promised = promised;
+    }
+
+    /** Whether so many more bytes of its body would be within its merchant's share now. */
+    boolean fits(long more) {
+      return share.fits(counted(bytes + more) - counted(bytes));
+    }
+
+    boolean take(long more) {
+      if (!share.take(counted(bytes + more) - counted(bytes))) {
+        return false;
+      }
+      bytes += more;
+      return true;
+    }
+
+    void giveBack(long fewer) {
+      share.bytes.addAndGet(counted(bytes - fewer) - counted(bytes));
+      bytes -= fewer;
+    }
+
+    private long counted(long ofBody) {
+      return Math.max(promised, ofBody);
+    }
+
+    /** Gives all of it back, to whoever waits. Once. */
+    void leave() {
+      share.bytes.addAndGet(-counted(bytes));
+      change(share.merchant, its -> its.requests--);
     }
   }
 }

@@ -311,9 +311,9 @@ class ConfigLoaderTest {
         "ingest.bufferedEventsMax (9999) must be at least limits.eventsPerBatch (10000), or a full"
             + " batch could never be stored");
     env.clear();
-    env.put("STEELYARD_LIMITS_BODY_BYTES_IN_FLIGHT", "33554431");
+    env.put("STEELYARD_LIMITS_BODY_BYTES_IN_FLIGHT", "67108863");
     refusedWith(
-        "limits.bodyBytesPercentPerMerchant (50) of limits.bodyBytesInFlight (33554431) must be at"
+        "limits.bodyBytesPercentPerMerchant (25) of limits.bodyBytesInFlight (67108863) must be at"
             + " least twice limits.bodyBytes (8388608), or a full body could never be read");
     env.clear();
     env.put("STEELYARD_CLUSTER_ENABLED", "true");

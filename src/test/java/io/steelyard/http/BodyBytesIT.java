@@ -31,17 +31,19 @@ class BodyBytesIT {
                 "" + 2 * BODY_MAX,
                 "limits.bodyBytesPercentPerMerchant",
                 "100"))) {
-      Merchant merchant = app.merchant("test", null);
-      String event = Json.encode(merchant.event("nobody", "n", 1, null)).toString();
-      try (RawHttp first = begun(app, merchant);
-          RawHttp second = begun(app, merchant)) {
+      Merchant one = app.merchant("test", null);
+      Merchant another = app.merchant("test", null);
+      Merchant third = app.merchant("test", null);
+      String event = Json.encode(one.event("nobody", "n", 1, null)).toString();
+      try (RawHttp first = begun(app, one);
+          RawHttp second = begun(app, another)) {
         first.send(" ".repeat(BODY_MAX - HALF / 4));
         second.send(" ".repeat(BODY_MAX - HALF / 4));
 
-        Merchant.eventually(() -> isPromisedRoom(app, merchant), room -> !room);
+        Merchant.eventually(() -> isPromisedRoom(app, third), room -> !room);
         Response refused;
-        try (RawHttp third = begun(app, merchant)) {
-          refused = third.read();
+        try (RawHttp beside = begun(app, third)) {
+          refused = beside.read();
         }
 
         assertThat(refused.body()).contains("\"code\":\"overloaded\"");
@@ -53,7 +55,7 @@ class BodyBytesIT {
         first.send(event + " ".repeat(HALF / 4 - event.length()));
         assertThat(first.read().status()).isEqualTo(202);
       }
-      assertThat(Merchant.eventually(() -> isPromisedRoom(app, merchant), room -> room)).isTrue();
+      assertThat(Merchant.eventually(() -> isPromisedRoom(app, third), room -> room)).isTrue();
     }
   }
 
@@ -72,39 +74,61 @@ class BodyBytesIT {
                 "limits.bodyBytesInFlight",
                 "" + 4 * BODY_MAX,
                 "limits.bodyBytesPercentPerMerchant",
-                "50"))) {
+                "50",
+                "timeouts.placeMs",
+                "0"))) {
       Merchant flooding = app.merchant("test", null);
       Merchant other = app.merchant("test", null);
       String event = Json.encode(flooding.event("nobody", "n", 1, null)).toString();
-      try (RawHttp first = begun(app, flooding);
-          RawHttp second = begun(app, flooding)) {
-        first.send(" ".repeat(BODY_MAX - HALF / 4));
-        second.send(" ".repeat(BODY_MAX - HALF / 4));
+      try (RawHttp first = asking(app, flooding);
+          RawHttp second = asking(app, flooding)) {
+        assertThat(first.readHead().status()).isEqualTo(100);
+        assertThat(second.readHead().status()).isEqualTo(100);
 
-        Merchant.eventually(() -> isPromisedRoom(app, flooding), room -> !room);
+        assertThat(isPromisedRoom(app, flooding)).isFalse();
         Response refused;
         try (RawHttp third = begun(app, flooding)) {
           refused = third.read();
         }
 
         assertThat(refused.status()).isEqualTo(503);
-        assertThat(refused.body()).contains("\"code\":\"overloaded\"", "this merchant's bodies");
+        assertThat(refused.body()).contains("\"code\":\"overloaded\"", "of this merchant");
         assertThat(refused.header("retry-after")).isEqualTo("1");
+        assertGrowsInVain(app, flooding);
         assertThat(isPromisedRoom(app, other)).isTrue();
 
-        first.send(event + " ".repeat(HALF / 4 - event.length()));
+        first.send(event + " ".repeat(BODY_MAX - event.length()));
         assertThat(first.read().status()).isEqualTo(202);
       }
       assertThat(Merchant.eventually(() -> isPromisedRoom(app, flooding), room -> room)).isTrue();
     }
   }
 
+  /** A body that does not say how long it is, and so is let in. */
+  private static void assertGrowsInVain(TestApp app, Merchant merchant) {
+    String head =
+        head(merchant).replace("Content-Length: " + BODY_MAX, "Transfer-Encoding: chunked");
+    try (RawHttp growing =
+        RawHttp.connect(app.port()).send(head + "10\n" + " ".repeat(16) + "\n")) {
+      Response refused = growing.read();
+
+      assertThat(refused.status()).isEqualTo(503);
+      assertThat(refused.body()).contains("\"code\":\"overloaded\"", "this merchant's bodies");
+      assertThat(refused.header("retry-after")).isEqualTo("1");
+      assertThat(refused.header("connection")).isEqualTo("close");
+    }
+  }
+
   /** Whether a body as long as the others' may be sent now; asks without sending any of it. */
   private static boolean isPromisedRoom(TestApp app, Merchant merchant) {
-    try (RawHttp connection = RawHttp.connect(app.port())) {
-      String head = head(merchant).replace("Host: a", "Host: a\nExpect: 100-continue");
-      return connection.send(head).readHead().status() == 100;
+    try (RawHttp connection = asking(app, merchant)) {
+      return connection.readHead().status() == 100;
     }
+  }
+
+  private static RawHttp asking(TestApp app, Merchant merchant) {
+    String head = head(merchant).replace("Host: a", "Host: a\nExpect: 100-continue");
+    return RawHttp.connect(app.port()).send(head);
   }
 
   private static RawHttp begun(TestApp app, Merchant merchant) {

@@ -42,11 +42,18 @@ class OverloadIT {
     Map<String, String> all =
         new HashMap<>(
             Map.of(
-                "verticles.http.instances", "1",
-                "verticles.customer.instances", "1",
-                "timeouts.requestMs", "" + REQUEST_MS,
-                "database.lockTimeoutMs", "" + LOCK_MS,
-                "database.poolWaitMs", "" + LOCK_MS));
+                "verticles.http.instances",
+                "1",
+                "verticles.customer.instances",
+                "1",
+                "timeouts.placeMs",
+                "0",
+                "timeouts.requestMs",
+                "" + REQUEST_MS,
+                "database.lockTimeoutMs",
+                "" + LOCK_MS,
+                "database.poolWaitMs",
+                "" + LOCK_MS));
     all.putAll(settings);
     return TestApp.start(all);
   }
