@@ -56,7 +56,7 @@ final class CounterStore {
       WHERE NOT EXISTS (
         SELECT FROM usage_counter u
         WHERE u.subscription_id = c.subscription_id AND u.period_index = c.period_index
-          AND u.billable_id = c.billable_id)
+          AND u.billable_id = c.billable_id AND u.merchant_id = c.merchant_id)
       """;
 
   private static final String ADD_UNIQUES =

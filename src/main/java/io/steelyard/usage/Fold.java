@@ -23,8 +23,10 @@ final class Fold {
       return total.quantity(meter.rules().calculation());
     }
 
+    /** Whether access follows from it: of a subscription's open periods, only one is. */
     boolean isOfNow() {
-      return meter.period().contains(meter.period().now());
+      UsagePeriod period = meter.period();
+      return !period.closed() && period.now().isBefore(period.end());
     }
 
     boolean leavesAccess() {

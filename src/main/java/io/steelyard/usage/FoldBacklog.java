@@ -12,7 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * since that would only lose the storing too.
  */
 final class FoldBacklog implements Shareable {
-  private static final long STANDSTILL_NANOS = TimeUnit.SECONDS.toNanos(1);
+  // Longer than a claim takes.
+  private static final long STANDSTILL_NANOS = TimeUnit.SECONDS.toNanos(3);
 
   private final AtomicLong events = new AtomicLong();
   private volatile long countedAtNanos = System.nanoTime() - STANDSTILL_NANOS;

@@ -15,9 +15,12 @@ final class StoredData extends AbstractMap<String, Object> {
   // Fits a long, whatever the digits are.
   private static final int DIGITS_MAX = 18;
 
+  private static final int LOOKS_MAX = 2;
+
   private final EventColumns columns;
   private final int event;
   private Map<String, Object> members;
+  private int looks;
 
   StoredData(EventColumns columns, int event) {
     this.columns = columns;
@@ -44,9 +47,10 @@ final class StoredData extends AbstractMap<String, Object> {
     return members().entrySet();
   }
 
-  /** Looks for the one that is asked for, as rules ask for one or two of an event. */
+  /** Looks for the one that is asked for, as most rules ask for one; then all are read. */
   private Object find(Object name) {
-    if (members != null || !(name instanceof String text) || !isAscii(text)) {
+    looks++;
+    if (looks > LOOKS_MAX || !(name instanceof String text) || !isAscii(text)) {
       return Plain.OTHER;
     }
     return new Plain(columns.content(), columns.dataFrom(event)).find(text);

@@ -41,8 +41,4 @@ record UsagePeriod(
   Ref ref() {
     return new Ref(merchantId, subscriptionId, index);
   }
-
-  boolean contains(Instant t) {
-    return !t.isBefore(start) && t.isBefore(end);
-  }
 }

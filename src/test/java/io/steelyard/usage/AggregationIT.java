@@ -189,6 +189,49 @@ class AggregationIT {
   }
 
   @Test
+  void accessComesBackWithWhatIsUsed() {
+    UUID billable = usage.billable("latest", "latest");
+    usage.price(plan, billable, null, "10");
+    UUID subscription = usage.subscribed(customer, plan);
+
+    usage.count(event(customer, "latest", 1, "11"));
+    assertThat(access(subscription)).isEqualTo("f");
+    usage.count(event(customer, "latest", 2, "10"));
+    assertThat(access(subscription)).isEqualTo("t");
+    usage.count(event(customer, "latest", 3, "12"), event(customer, "latest", 4, "9"));
+    assertThat(access(subscription)).isEqualTo("t");
+  }
+
+  /** The events are kept beside the counting: what fails there must undo both. */
+  @Test
+  void eventsThatCannotBeKeptAreNotCountedAndWait() {
+    UUID billable = usage.billable("sum", "sum");
+    usage.price(plan, billable, null, null);
+    UUID subscription = usage.subscribed(customer, plan);
+    usage.awaitFolded();
+    double failed = usage.metrics.get("steelyard.aggregation.failed").counter().count();
+    usage.execute(
+        """
+        CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'no room'; END $$;
+        CREATE TRIGGER full_disk BEFORE INSERT ON event_chunk
+          FOR EACH ROW EXECUTE FUNCTION full_disk();
+        """);
+
+    await(usage.ingest(usage.merchant, List.of(event(customer, "sum", 1, "3"))));
+    while (usage.metrics.get("steelyard.aggregation.failed").counter().count() == failed) {
+      Thread.onSpinWait();
+    }
+    assertThat(usage.number("SELECT count(*) FROM event_batch")).isEqualByComparingTo("1");
+    assertThat(events(subscription, 0)).isZero();
+
+    usage.execute("DROP FUNCTION full_disk CASCADE");
+    usage.awaitFolded();
+    assertThat(currentUsage(subscription, billable)).isEqualByComparingTo("3");
+    assertThat(events(subscription, 0)).isOne();
+  }
+
+  @Test
   void accessShowsOnlyThePeriodOfNow() {
     UUID billable = usage.billable("sum", "sum");
     usage.price(plan, billable, null, "10");
