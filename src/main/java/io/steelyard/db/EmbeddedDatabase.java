@@ -1,8 +1,10 @@
 package io.steelyard.db;
 
+import com.sun.management.OperatingSystemMXBean;
 import io.steelyard.config.Config;
 import io.steelyard.config.StartFailure;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -37,13 +39,16 @@ public final class EmbeddedDatabase {
    */
   private static final Map<String, String> CAPACITY =
       Map.of(
-          "shared_buffers", "512MB",
           "max_wal_size", "8GB",
           "min_wal_size", "1GB",
           "checkpoint_timeout", "15min",
           "wal_buffers", "64MB",
           "autovacuum_naptime", "10s",
           "jit", "off");
+
+  private static final long MIB = 1 << 20;
+  private static final long BUFFERS_MIB_MIN = 128;
+  private static final long BUFFERS_MIB_MAX = 4096;
 
   private final Postmaster postmaster;
   private final Endpoint endpoint;
@@ -180,6 +185,7 @@ public final class EmbeddedDatabase {
             + Pools.RETENTION_SIZE;
     settings.put("max_connections", Integer.toString(pools + CONNECTIONS_BESIDE_POOLS));
     settings.putAll(CAPACITY);
+    settings.put("shared_buffers", buffersMib() + "MB");
     // Errors reach the service, which logs the unexpected ones; here they would only fill the disk.
     settings.put("log_min_messages", "log");
     settings.put("log_checkpoints", "off");
@@ -189,6 +195,16 @@ public final class EmbeddedDatabase {
       settings.put("client_connection_check_interval", "2s");
     }
     return settings;
+  }
+
+  /**
+   * An eighth of the memory, within bounds: keys that come in no order are looked up all over their
+   * index, of which 20 to 50 million take a gigabyte.
+   */
+  private static long buffersMib() {
+    OperatingSystemMXBean machine =
+        ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+    return Math.clamp(machine.getTotalMemorySize() / 8 / MIB, BUFFERS_MIB_MIN, BUFFERS_MIB_MAX);
   }
 
   private static EmbeddedDatabase verified(Postmaster postmaster, int port, String password)
