@@ -4,8 +4,11 @@ import java.util.List;
 
 /** What a merchant notices of another one that sends as much as it can. */
 final class FairnessBench {
-  private static final int FLOOD_EVENTS_EACH = 1000;
-  private static final int FLOOD_CONNECTIONS = 32;
+  private static final int FLOOD_EVENTS_EACH = 100;
+
+  /** Twice what one merchant may have in flight. */
+  private static final int FLOOD_CONNECTIONS = 1024;
+
   private static final int CONNECTIONS = 64;
   private static final int SECONDS = 30;
   private static final double PER_SECOND = 200;

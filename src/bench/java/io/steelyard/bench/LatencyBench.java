@@ -8,6 +8,8 @@ final class LatencyBench {
   private static final double P50_MS = 10;
   private static final double P99_MS = 60;
   private static final double SEEN_MS = 1000;
+  private static final int LONELY_SECONDS = 10;
+  private static final double LONELY_MS = 5;
 
   private LatencyBench() {}
 
@@ -21,10 +23,15 @@ final class LatencyBench {
       Metered merchant = trial.merchant();
       Run many = measure(trial, merchant, new Kind("bodies of 100", 100, 64, share * EVENTS / 100));
       Run single = measure(trial, merchant, new Kind("bodies of one", 1, 256, share * REQUESTS));
+      Measured lonely =
+          trial.acknowledge(
+              Load.run(trial.closed(merchant, 1, 1, trial.options.seconds(LONELY_SECONDS))), 1);
       String checked = trial.check();
       Report report = trial.report("Acknowledgement and freshness at a fixed rate");
       add(report, figures, many);
       add(report, figures, single);
+      report.add("one event alone", "%s, one after the other", lonely.latency());
+      figures.atMost("one event alone, p50", lonely.percentileMs(0.5), LONELY_MS, "ms");
       report.add("checked", "%s", checked).print();
     }
   }

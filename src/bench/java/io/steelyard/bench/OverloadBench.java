@@ -7,7 +7,7 @@ final class OverloadBench {
   private static final int EVENTS_EACH = 100;
   private static final int TIMES = 10;
   private static final int SECONDS = 30;
-  private static final int CONNECTIONS = 16;
+  private static final int CONNECTIONS = 128;
   private static final int CONNECTIONS_OVERLOADED = 2048;
   private static final double OF_BEST = 0.8;
   private static final double MEMORY_MIB = 700;

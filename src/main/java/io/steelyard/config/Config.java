@@ -144,7 +144,7 @@ public record Config(
   }
 
   /**
-   * @param requestMs from a request's arrival to its answer, whatever it has to wait for
+   * @param requestMs from the end of a request's body to its answer
    * @param bodyMs from a request's first byte to the end of its body
    * @param idleMs after which a silent connection is closed
    * @param placeMs that a request whose merchant has all it may have in flight waits for one of

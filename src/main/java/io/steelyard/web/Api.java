@@ -19,6 +19,7 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -209,7 +210,15 @@ public final class Api {
     inFlight--;
     request.exceptionHandler(gone -> wait.giveUp());
     if (!wait.isInLine()) {
-      request.handler(unwanted -> {}).resume();
+      AtomicLong left = new AtomicLong(config.limits().bodyBytes());
+      request
+          .handler(
+              unwanted -> {
+                if (left.addAndGet(-unwanted.length()) < 0) {
+                  request.pause(); // until it is refused
+                }
+              })
+          .resume();
     }
     return wait.place()
         .onComplete(done -> inFlight++)

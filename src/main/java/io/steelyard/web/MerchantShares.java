@@ -76,7 +76,8 @@ final class MerchantShares implements Shareable {
   }
 
   /**
-   * One more request's place, if there is one now and nobody waits for it; else null.
+   * One more request's place, if there is one now and nobody waits for it; else null. While those
+   * who wait lack room for their bodies, a request without one takes nothing from them.
    *
    * @param bodyBytes that are said to follow; negative where nothing is said
    */
@@ -86,7 +87,7 @@ final class MerchantShares implements Shareable {
         merchant,
         (id, present) -> {
           Share share = present == null ? new Share(id) : present;
-          entered[0] = share.line.isEmpty() ? share.enter(bodyBytes) : null;
+          entered[0] = share.line.isEmpty() || bodyBytes == 0 ? share.enter(bodyBytes) : null;
           return share;
         });
     return entered[0];
@@ -151,10 +152,16 @@ final class MerchantShares implements Shareable {
     }
 
     private boolean take(long more) {
-      if (more <= 0 || bytes.addAndGet(more) <= bytesMax) {
+      if (more <= 0) {
         return true;
       }
-      bytes.addAndGet(-more);
+      long before = bytes.get();
+      while (before + more <= bytesMax) { // no other sees more than there is
+        if (bytes.compareAndSet(before, before + more)) {
+          return true;
+        }
+        before = bytes.get();
+      }
       return false;
     }
 

@@ -185,11 +185,11 @@ class WaitingBodiesIT {
                 Map.of(
                     "timeouts.placeMs", "" + placeMs,
                     "limits.bodyBytes", "" + BODY_MAX,
-                    "limits.bodyBytesInFlight", "" + 4 * BODY_MAX,
-                    "limits.bodyBytesPercentPerMerchant", "50"));
+                    "limits.bodyBytesInFlight", "" + 2 * BODY_MAX,
+                    "limits.bodyBytesPercentPerMerchant", "100"));
         TableLock lock = TableLock.of(app.database(), "customer")) {
       Merchant merchant = Waiting.merchant(app);
-      byte[] body = manyEvents(merchant);
+      byte[] body = " ".repeat(BODY_MAX).getBytes(StandardCharsets.UTF_8);
       List<RawHttp> taken = Waiting.takePlaces(merchant, CUSTOMERS);
       Instant start = Instant.now();
       try (RawHttp large = begun(merchant, body.length).send(body)) {

@@ -131,6 +131,7 @@ class PlaceWaitTest {
     other.take(2 * BODY - 1);
     PlaceWait large = patient.await(shares, A, BODY);
     assertThat(shares.enter(A, 1)).isNull();
+    shares.enter(A, 0).leave(); // which has no body, and takes nothing from it
     PlaceWait small = patient.await(shares, A, 1);
     assertThat(shares.waiting()).isEqualTo(2);
 
