@@ -100,6 +100,14 @@ final class DueStore {
       SELECT NOT EXISTS (SELECT FROM event_batch WHERE merchant_id = $1 AND stored_at < $2) AS folded
       """;
 
+  // An event that is counted before its period has been brought up to date waits for that.
+  private static final String IS_SETTLED =
+      """
+      SELECT NOT EXISTS (SELECT FROM event_batch WHERE merchant_id = $1 AND stored_at < $2)
+         AND NOT EXISTS (SELECT FROM subscription_period
+                          WHERE merchant_id = $1 AND ready_until < period_end) AS folded
+      """;
+
   private static final String LAST_BOUNDARIES =
       """
       SELECT s.id, greatest(coalesce(s.period_index, 0) + 1,
@@ -183,8 +191,18 @@ final class DueStore {
    * @param acceptedBefore by the system's time
    */
   Future<Boolean> isFolded(SqlClient client, UUID merchantId, Instant acceptedBefore) {
+    return holds(client, IS_FOLDED, merchantId, acceptedBefore);
+  }
+
+  /** As {@link #isFolded}, and in every period that is open. */
+  Future<Boolean> isSettled(SqlClient client, UUID merchantId, Instant acceptedBefore) {
+    return holds(client, IS_SETTLED, merchantId, acceptedBefore);
+  }
+
+  private static Future<Boolean> holds(
+      SqlClient client, String question, UUID merchantId, Instant acceptedBefore) {
     return client
-        .preparedQuery(IS_FOLDED)
+        .preparedQuery(question)
         .execute(Tuple.of(merchantId, Sql.time(acceptedBefore)))
         .map(rows -> rows.iterator().next().getBoolean("folded"));
   }

@@ -115,7 +115,7 @@ final class MerchantRun {
   private Future<Optional<Attempt>> folded(
       Call call, MerchantClock.Reading reading, Instant acceptedBefore, boolean waits) {
     return transactions
-        .limited(1, due.isFolded(pool, call.merchantId(), acceptedBefore))
+        .limited(1, due.isSettled(pool, call.merchantId(), acceptedBefore))
         .compose(
             folded -> {
               if (folded) {
