@@ -232,7 +232,7 @@ class EventPagesIT {
                           after -> EXPLAIN.events(transaction, ordered, after),
                           ExplainStore.start(ordered),
                           eventsMax)))
-          .isBetween(rows, 12 * rows);
+          .isBetween(rows, 24 * rows);
     }
     assertThat(
             rowsRead(
@@ -241,7 +241,7 @@ class EventPagesIT {
                         after -> STORE.events(transaction, List.of(all), after, eventsMax),
                         Place.START,
                         eventsMax)))
-        .isBetween(rows, 12 * rows);
+        .isBetween(rows, 24 * rows);
   }
 
   /** Of chunks, by whatever plan. */
