@@ -95,15 +95,17 @@ final class DueStore {
       """
           .formatted(ExpiryStore.AWAITS_ROLLOVER);
 
+  // At the instant itself too: in less than the millisecond that it is told in, an event may have
+  // been stored and acknowledged before who asks was asked.
   private static final String IS_FOLDED =
       """
-      SELECT NOT EXISTS (SELECT FROM event_batch WHERE merchant_id = $1 AND stored_at < $2) AS folded
+      SELECT NOT EXISTS (SELECT FROM event_batch WHERE merchant_id = $1 AND stored_at <= $2) AS folded
       """;
 
   // An event that is counted before its period has been brought up to date waits for that.
   private static final String IS_SETTLED =
       """
-      SELECT NOT EXISTS (SELECT FROM event_batch WHERE merchant_id = $1 AND stored_at < $2)
+      SELECT NOT EXISTS (SELECT FROM event_batch WHERE merchant_id = $1 AND stored_at <= $2)
          AND NOT EXISTS (SELECT FROM subscription_period
                           WHERE merchant_id = $1 AND ready_until < period_end) AS folded
       """;
