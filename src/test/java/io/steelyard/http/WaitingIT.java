@@ -93,8 +93,15 @@ class WaitingIT {
       lock.release();
       assertAllAnswered(taken, 200);
       assertAllAnswered(next, 200);
-      assertThat(Waiting.lines(app, "steelyard_http_requests_seconds_count"))
-          .filteredOn(line -> line.contains("route=\"" + SUBSCRIPTIONS + "\""))
+      // Noted behind the answer, which is here already.
+      List<String> noted =
+          Merchant.eventually(
+              () ->
+                  Waiting.lines(app, "steelyard_http_requests_seconds_count").stream()
+                      .filter(line -> line.contains("route=\"" + SUBSCRIPTIONS + "\""))
+                      .toList(),
+              lines -> lines.size() == 2);
+      assertThat(noted)
           .hasSize(2)
           .anyMatch(line -> line.contains("status=\"gone\"") && line.endsWith(" 1"))
           .anyMatch(line -> line.contains("status=\"200\"") && line.endsWith(" 1"));
