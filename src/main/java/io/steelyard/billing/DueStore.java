@@ -99,16 +99,16 @@ final class DueStore {
   // been stored and acknowledged before who asks was asked.
   private static final String IS_FOLDED =
       """
-      SELECT NOT EXISTS (SELECT FROM event_batch WHERE merchant_id = $1 AND stored_at <= $2) AS folded
+      SELECT NOT EXISTS (SELECT FROM event_batch WHERE merchant_id = $1 AND stored_at <= $2)
       """;
 
   // An event that is counted before its period has been brought up to date waits for that.
   private static final String IS_SETTLED =
-      """
-      SELECT NOT EXISTS (SELECT FROM event_batch WHERE merchant_id = $1 AND stored_at <= $2)
-         AND NOT EXISTS (SELECT FROM subscription_period
-                          WHERE merchant_id = $1 AND ready_until < period_end) AS folded
-      """;
+      IS_FOLDED
+          + """
+          AND NOT EXISTS (SELECT FROM subscription_period
+                           WHERE merchant_id = $1 AND ready_until < period_end)
+          """;
 
   private static final String LAST_BOUNDARIES =
       """
@@ -206,7 +206,7 @@ final class DueStore {
     return client
         .preparedQuery(question)
         .execute(Tuple.of(merchantId, Sql.time(acceptedBefore)))
-        .map(rows -> rows.iterator().next().getBoolean("folded"));
+        .map(rows -> rows.iterator().next().getBoolean(0));
   }
 
   Future<List<LastBoundary>> lastBoundaries(

@@ -10,6 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * What waits is bounded by those who add. For all threads.
  */
 public final class Waits {
+  private static final int LOOKS = 20;
+
   private final Set<Wait> waits = ConcurrentHashMap.newKeySet();
 
   /** Something that ends by itself at some time; compared by identity. */
@@ -25,6 +27,11 @@ public final class Waits {
 
     /** Called once, at the end of its time, unless it was removed; on any context. */
     protected abstract void expire();
+  }
+
+  /** For waits of so many milliseconds, which end at most a twentieth or a second late. */
+  public static Waits of(Vertx vertx, long waitMs) {
+    return new Waits(vertx, Math.clamp(waitMs / LOOKS, 10, 1000));
   }
 
   /**

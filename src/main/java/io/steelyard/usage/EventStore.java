@@ -26,9 +26,9 @@ import java.util.stream.Collectors;
  * that is tried first, as long as no duplicates have come lately. Belongs to one event loop.
  */
 final class EventStore {
-  // Nothing is stored when one key is known: the statement fails as a whole. The arrays stand in
-  // the
-  // list of what is selected: behind FROM, each row would be written down once more before.
+  // Nothing is stored when one key is known: the statement fails as a whole.
+  // The arrays stand in the list of what is selected: behind FROM, each row would be written down
+  // once more before.
   private static final String STORE_NEW =
       """
       WITH keys AS (

@@ -19,7 +19,6 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,9 +28,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Api {
   private static final Logger LOG = LoggerFactory.getLogger(Api.class);
-
-  /** Into so many parts the time that a request may wait for a place is divided. */
-  private static final int LOOKS = 20;
 
   /** In place of a status: the client left before there was an answer. */
   private static final int GONE = 0;
@@ -60,7 +56,7 @@ public final class Api {
     this.exchanges = new ExchangeReader(config, bodies);
     this.patience = new Patience(config.timeouts().idleMs());
     this.shares = MerchantShares.of(vertx, config.limits(), config.timeouts().placeMs(), metrics);
-    this.places = new Waits(vertx, Math.clamp(config.timeouts().placeMs() / LOOKS, 10, 1000));
+    this.places = Waits.of(vertx, config.timeouts().placeMs());
     this.refused =
         Counter.builder("steelyard.http.refused")
             .description("Requests refused because too many were in flight")
@@ -210,15 +206,7 @@ public final class Api {
     inFlight--;
     request.exceptionHandler(gone -> wait.giveUp());
     if (!wait.isInLine()) {
-      AtomicLong left = new AtomicLong(config.limits().bodyBytes());
-      request
-          .handler(
-              unwanted -> {
-                if (left.addAndGet(-unwanted.length()) < 0) {
-                  request.pause(); // until it is refused
-                }
-              })
-          .resume();
+      bodies.drop(request);
     }
     return wait.place()
         .onComplete(done -> inFlight++)

@@ -19,9 +19,6 @@ final class BodyReader {
   private static final CharSequence EXPECT = HttpHeaders.createOptimized("expect");
   private static final int INFLATE_CHUNK = 16 * 1024;
 
-  /** Into so many parts the time of a body is divided. */
-  private static final int LOOKS = 20;
-
   private final Vertx vertx;
   private final int bytesMax;
   private final long timeoutMs;
@@ -31,7 +28,7 @@ final class BodyReader {
     this.vertx = vertx;
     this.bytesMax = bytesMax;
     this.timeoutMs = timeoutMs;
-    this.waits = new Waits(vertx, Math.clamp(timeoutMs / LOOKS, 10, 1000));
+    this.waits = Waits.of(vertx, timeoutMs);
   }
 
   /**
@@ -64,6 +61,19 @@ final class BodyReader {
     }
     Future<Buffer> sent = collect(request, held);
     return gzip ? sent.compose(body -> inflate(body, held)) : sent;
+  }
+
+  /** Drops what comes of a body until its refusal is told, and of more than a body nothing. */
+  void drop(HttpServerRequest request) {
+    AtomicLong left = new AtomicLong(bytesMax);
+    request
+        .handler(
+            unwanted -> {
+              if (left.addAndGet(-unwanted.length()) < 0) {
+                request.pause();
+              }
+            })
+        .resume();
   }
 
   /**
