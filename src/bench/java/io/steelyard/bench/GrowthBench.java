@@ -1,6 +1,5 @@
 package io.steelyard.bench;
 
-import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -47,9 +46,7 @@ final class GrowthBench {
         steps.add(fill(trial, settings.most(requests)));
       }
       String checked = trial.check();
-      try (Connection superuser = trial.service.superuser()) {
-        Sql.execute(superuser, "CHECKPOINT");
-      }
+      trial.service.checkpoint();
       double bytes = (double) (Sql.number(trial.database(), SIZE) - empty) / trial.events();
       report(trial, steps, bytes, checked);
       figures(options, figures, steps, bytes);

@@ -192,6 +192,13 @@ final class ServiceProcess implements AutoCloseable {
   void settle() throws IOException, SQLException {
     try (Connection connection = superuser()) {
       Sql.execute(connection, "VACUUM ANALYZE");
+    }
+    checkpoint();
+  }
+
+  /** What is in the log alone is written to its place, and the log's files are used again. */
+  void checkpoint() throws IOException, SQLException {
+    try (Connection connection = superuser()) {
       Sql.execute(connection, "CHECKPOINT");
     }
   }

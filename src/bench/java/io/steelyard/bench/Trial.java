@@ -47,9 +47,14 @@ final class Trial implements AutoCloseable {
         service.port, connections, perSecond, seconds, merchant.events(eventsEach, options.keys()));
   }
 
-  /** Until Java has compiled what is measured next. */
-  void warmUp(Load.Settings settings, int eventsEach) throws IOException {
+  /**
+   * Until Java has compiled what is measured next, and PostgreSQL has files for its log: each of
+   * the first has to be made, 16 MB that are written and flushed while nothing is committed; from
+   * the first checkpoint on they are used again.
+   */
+  void warmUp(Load.Settings settings, int eventsEach) throws IOException, SQLException {
     acknowledge(Load.run(settings.seconds(options.warmUpSeconds())), eventsEach);
+    service.checkpoint();
   }
 
   /** Events that are all to be taken. */
