@@ -44,7 +44,11 @@ final class LatencyBench {
             kind.connections(),
             kind.requestsPerSecond(),
             trial.options.seconds(SECONDS));
-    trial.warmUp(settings, kind.eventsEach());
+    Freshness unmeasured = new Freshness(trial.service, merchant);
+    try (unmeasured) {
+      trial.warmUp(settings, kind.eventsEach());
+    }
+    trial.acknowledge(unmeasured);
     Measured measured;
     Freshness freshness = new Freshness(trial.service, merchant);
     try (freshness) {
