@@ -74,18 +74,6 @@ public final class Main {
         .compose(config -> Service.start(platform, config, Deployment::of));
   }
 
-  /**
-   * Before the first buffer is made. Netty's own choice of allocator gives memory back to the
-   * system again and again, about a thousand times a second while events come in; and on this Java,
-   * giving back is to close a shared arena, for which all threads are stopped one by one. Together
-   * that is a quarter of the service's work for an event.
-   */
-  private static void configureBuffers() {
-    if (System.getProperty(BUFFER_ALLOCATOR) == null) {
-      System.setProperty(BUFFER_ALLOCATOR, "pooled");
-    }
-  }
-
   /** Before the first logger is made, which is when logback and Vert.x look for these. */
   private static void configureLogging() {
     System.setProperty(
@@ -96,6 +84,18 @@ public final class Main {
       System.setProperty(
           "logback.configurationFile",
           Files.exists(Path.of(file)) ? Path.of(file).toAbsolutePath().toString() : file);
+    }
+  }
+
+  /**
+   * Before the first buffer is made. Netty's own choice of allocator gives memory back to the
+   * system about a thousand times a second while events come in; and from Java 25 on (Netty 4.2,
+   * CleanerJava25), giving back is to close a shared arena, for which all threads are stopped one
+   * by one. Together that is a quarter of the service's work for an event.
+   */
+  private static void configureBuffers() {
+    if (System.getProperty(BUFFER_ALLOCATOR) == null) {
+      System.setProperty(BUFFER_ALLOCATOR, "pooled");
     }
   }
 

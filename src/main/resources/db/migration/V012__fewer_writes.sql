@@ -3,11 +3,14 @@
 ALTER TABLE billable_access DROP COLUMN current_usage;
 ALTER TABLE billable_access RESET (fillfactor);
 
--- Keys and chunks never change, so that nothing has to be cleared away. Marking their pages as read by
--- all writes each once more, and whole into the log: as much as storing them, in the middle of the
--- load, and in a small table at each doubling. It can wait until there are many, and take its time.
+-- Keys and chunks never change, and what is dead among keys is only what refused flushes left. Marking
+-- their pages as read by all writes each once more, and those written since the last checkpoint whole
+-- into the log: as much as storing them, in the middle of the load. It can wait until there are many,
+-- and take some time. (A share would not do: of a table that is never sampled it is a share of nothing,
+-- and what is marked already does not count.)
 ALTER TABLE event_key SET (autovacuum_vacuum_insert_threshold = 20000000,
-                           autovacuum_vacuum_cost_delay = 10);
+                           autovacuum_vacuum_threshold = 1000000,
+                           autovacuum_vacuum_cost_delay = 4);
 
 -- Chunks are filled up to half a page: half as many rows, and as many entries of the index, as with a
 -- quarter. From here on a row is compressed, or stored in a second table.
@@ -15,7 +18,7 @@ CREATE OR REPLACE FUNCTION event_chunk_tended(month regclass) RETURNS void LANGU
 BEGIN
   EXECUTE format('ALTER TABLE %s SET (autovacuum_vacuum_insert_scale_factor = 1,
                                       autovacuum_vacuum_insert_threshold = 1000000,
-                                      autovacuum_vacuum_cost_delay = 10,
+                                      autovacuum_vacuum_cost_delay = 4,
                                       autovacuum_analyze_scale_factor = 1,
                                       toast_tuple_target = 4080)', month);
   EXECUTE format('ALTER TABLE %s ALTER content SET STATISTICS 0', month);

@@ -44,7 +44,8 @@ public final class BareHttp {
         JavaProcess.start(
             options.directory(),
             "bare-http.log",
-            List.of("-Xmx" + options.heap(), "-Dhttp.port=" + port),
+            List.of(
+                "-Xmx" + options.heap(), "-Dhttp.port=" + port, "-Dio.netty.allocator.type=pooled"),
             BareHttp.class.getName())) {
       server.await(() -> isListening(port));
       Load.Settings settings =

@@ -6,7 +6,7 @@ import java.util.List;
 final class FairnessBench {
   private static final int FLOOD_EVENTS_EACH = 100;
 
-  /** Twice what one merchant may have in flight. */
+  /** Four times what one merchant may have in flight. */
   private static final int FLOOD_CONNECTIONS = 1024;
 
   private static final int CONNECTIONS = 64;

@@ -38,14 +38,14 @@ final class IngestBench {
     try (Trial trial = Trial.start(options)) {
       Metered merchant = trial.merchant();
       int bareSeconds = options.bareSeconds();
-      Load.Settings settings =
-          trial.closed(merchant, kind.eventsEach(), kind.connections(), options.seconds(SECONDS));
-      trial.warmUp(settings, kind.eventsEach());
       Bare bare =
           new Bare(
               BareRows.measure(trial.service, bareSeconds),
               BareHttp.perSecond(
                   options, kind.connections(), bareSeconds, merchant, kind.eventsEach()));
+      Load.Settings settings =
+          trial.closed(merchant, kind.eventsEach(), kind.connections(), options.seconds(SECONDS));
+      trial.warmUp(settings, kind.eventsEach());
       Run run = measure(trial, settings, kind);
       report(trial, kind, bare, run);
       figures(figures, kind, bare, run);

@@ -49,8 +49,8 @@ final class LatencyBench {
       trial.warmUp(settings, kind.eventsEach());
     }
     trial.acknowledge(unmeasured);
-    Measured measured;
     Freshness freshness = new Freshness(trial.service, merchant);
+    Measured measured;
     try (freshness) {
       measured = trial.acknowledge(Load.run(settings), kind.eventsEach());
     }

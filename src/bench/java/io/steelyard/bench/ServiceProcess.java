@@ -24,6 +24,9 @@ import java.util.stream.Stream;
 
 /** The service in a process of its own, with the defaults, and its embedded PostgreSQL. */
 final class ServiceProcess implements AutoCloseable {
+  // 4 of the 8 GB of max_wal_size, at which a checkpoint is made so that it ends in time.
+  private static final int LOG_FILES = 256;
+
   private static final String TOKEN = "operator-token-of-the-benchmark";
   private static final Duration CALL_LIMIT = Duration.ofHours(1);
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -196,7 +199,29 @@ final class ServiceProcess implements AutoCloseable {
     checkpoint();
   }
 
-  /** What is in the log alone is written to its place, and the log's files are used again. */
+  /**
+   * As many as PostgreSQL fills before the first checkpoint that it makes by itself, from which on
+   * it uses them again. Until then it makes each in the middle of the load: writes and flushes 16
+   * MB, while nothing is committed.
+   */
+  void makeLogFiles() throws IOException, SQLException {
+    try (Connection connection = superuser()) {
+      Sql.execute(
+          connection,
+          """
+          DO $$ BEGIN
+            FOR i IN 1 .. %d LOOP
+              PERFORM pg_logical_emit_message(false, 'bench', '');
+              PERFORM pg_switch_wal();
+            END LOOP;
+          END $$
+          """
+              .formatted(LOG_FILES));
+    }
+    checkpoint();
+  }
+
+  /** What is in the log alone is written to its place. */
   void checkpoint() throws IOException, SQLException {
     try (Connection connection = superuser()) {
       Sql.execute(connection, "CHECKPOINT");

@@ -23,6 +23,9 @@ final class Trial implements AutoCloseable {
 
   static Trial start(Bench.Options options) throws IOException, SQLException, InterruptedException {
     ServiceProcess service = ServiceProcess.start(options, Map.of());
+    if (!options.small()) {
+      service.makeLogFiles();
+    }
     return new Trial(options, service, service.database());
   }
 
@@ -47,14 +50,9 @@ final class Trial implements AutoCloseable {
         service.port, connections, perSecond, seconds, merchant.events(eventsEach, options.keys()));
   }
 
-  /**
-   * Until Java has compiled what is measured next, and PostgreSQL has files for its log: each of
-   * the first has to be made, 16 MB that are written and flushed while nothing is committed; from
-   * the first checkpoint on they are used again.
-   */
-  void warmUp(Load.Settings settings, int eventsEach) throws IOException, SQLException {
+  /** Until Java has compiled what is measured next. */
+  void warmUp(Load.Settings settings, int eventsEach) throws IOException {
     acknowledge(Load.run(settings.seconds(options.warmUpSeconds())), eventsEach);
-    service.checkpoint();
   }
 
   /** Events that are all to be taken. */

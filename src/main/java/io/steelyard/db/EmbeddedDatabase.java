@@ -40,7 +40,7 @@ public final class EmbeddedDatabase {
   private static final Map<String, String> CAPACITY =
       Map.of(
           "max_wal_size", "8GB",
-          "min_wal_size", "1GB",
+          "min_wal_size", "4GB",
           "checkpoint_timeout", "15min",
           "wal_buffers", "64MB",
           "autovacuum_naptime", "10s",

@@ -46,6 +46,8 @@ class OverloadIT {
                 "1",
                 "verticles.customer.instances",
                 "1",
+                "limits.httpInFlightPercentPerMerchant",
+                "50",
                 "timeouts.placeMs",
                 "0",
                 "timeouts.requestMs",

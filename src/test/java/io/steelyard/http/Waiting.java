@@ -30,6 +30,7 @@ final class Waiting {
         Map.of(
             "verticles.http.instances", "1",
             "limits.httpInFlightPerInstance", "" + 2 * PLACES,
+            "limits.httpInFlightPercentPerMerchant", "50",
             "timeouts.placeMs", "20000",
             "timeouts.requestMs", "30000",
             "database.lockTimeoutMs", "20000",
