@@ -146,9 +146,9 @@ final class Load implements Callable<Measured> {
     return now < until && sent < settings.most();
   }
 
-  /** Requests that should have been sent by then. */
+  /** Requests that should have been sent by then: the first at the start. */
   private long due(long now) {
-    return (long) ((now - startedAt) / 1e9 * settings.perSecond());
+    return 1 + (long) ((now - startedAt) / 1e9 * settings.perSecond());
   }
 
   private long dueAt(long number) {
