@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
  * Group commit: requests that come while a flush is under way go together into the next. There is
  * no delay: a lonely event is flushed at once. A second flush begins beside the first only when
  * there is enough for it, since half as many statements cost half as much. Merchants take turns,
- * and none may fill the buffer alone. Belongs to one event loop.
+ * and none may fill the buffer alone; those who have little do not wait for a large flush of
+ * others, but have a small one beside it. Belongs to one event loop.
  */
 final class IngestBuffer {
   private static final Logger LOG = LoggerFactory.getLogger(IngestBuffer.class);
@@ -35,9 +36,18 @@ final class IngestBuffer {
     /** Called after a flush that stored so many events, more than none. */
     void stored(int events);
 
-    /** Whether counting is so far behind that storing should wait for it. */
-    boolean holdsBack();
+    /** Whether so many events wait to be counted that storing should wait for it. */
+    boolean holdsBack(int backlogEventsMax);
   }
+
+  /** Small flushes in one that is full. */
+  private static final int SMALL_FLUSHES = 5;
+
+  /** Those who have little: so many fit into a small flush. */
+  private static final int MERCHANTS_OF_SMALL_FLUSH = 4;
+
+  /** Of what may wait to be counted, what those who have little may add: one part in so many. */
+  private static final int BACKLOG_PARTS_BESIDE = 10;
 
   private final Config.Ingest config;
   private final Surroundings surroundings;
@@ -45,11 +55,15 @@ final class IngestBuffer {
   private final IngestMetrics metrics;
   private final SharedGauge bufferedGauge;
   private final SharedGauge bytesGauge;
-  private final Turns waiting = new Turns();
+  private final Turns waiting;
+  private final long smallFlushBytesMax;
+  private final int smallFlushMax;
   private final Promise<Void> idle = Promise.promise();
   private int bufferedEvents;
   private long bufferedBytes;
   private int flushes;
+  private int largeFlushes;
+  private boolean flushesBeside;
   private boolean closing;
 
   IngestBuffer(
@@ -60,6 +74,12 @@ final class IngestBuffer {
       SharedGauge bufferedGauge,
       SharedGauge bytesGauge) {
     this.config = config;
+    smallFlushMax = Math.max(1, config.flushEventsMax() / SMALL_FLUSHES);
+    smallFlushBytesMax = config.flushBytesMax() / SMALL_FLUSHES;
+    waiting =
+        new Turns(
+            smallFlushMax / MERCHANTS_OF_SMALL_FLUSH,
+            smallFlushBytesMax / MERCHANTS_OF_SMALL_FLUSH);
     this.surroundings = surroundings;
     this.failures = failures;
     this.metrics = metrics;
@@ -109,20 +129,33 @@ final class IngestBuffer {
   }
 
   private void flushWaiting() {
-    while (!waiting.isEmpty() && mayFlush()) {
+    while (mayFlush()) {
+      boolean large = isMuchWaiting();
+      List<Pending> requests = next();
       flushes++;
-      flush(waiting.take(config.flushEventsMax(), config.flushBytesMax()))
+      largeFlushes += large ? 1 : 0;
+      flush(requests)
           .onComplete(
               done -> {
                 flushes--;
-                flushWaiting();
-                completeWhenIdle();
+                largeFlushes -= large ? 1 : 0;
+                ended(requests);
+              });
+    }
+    while (mayFlushBeside()) {
+      List<Pending> requests = waiting.takeOfLittle(smallFlushMax, smallFlushBytesMax);
+      flushesBeside = true;
+      flush(requests)
+          .onComplete(
+              done -> {
+                flushesBeside = false;
+                ended(requests);
               });
     }
   }
 
   private boolean mayFlush() {
-    if (surroundings.holdsBack() && !closing) {
+    if (waiting.isEmpty() || holdsBack(config.backlogEventsMax())) {
       return false;
     }
     return flushes == 0
@@ -131,8 +164,47 @@ final class IngestBuffer {
                 || waiting.bytes() >= config.flushBytesMax() / 2));
   }
 
+  /** Of those who have not little, so much that the others should not have to wait for it. */
+  private boolean isMuchWaiting() {
+    return waiting.events() - waiting.eventsOfLittle() > smallFlushMax
+        || waiting.bytes() - waiting.bytesOfLittle() > smallFlushBytesMax;
+  }
+
+  /** Those who have little are left for a flush beside this one, if all of them fit into that. */
+  private List<Pending> next() {
+    boolean besides =
+        isMuchWaiting()
+            && waiting.eventsOfLittle() <= smallFlushMax
+            && waiting.bytesOfLittle() <= smallFlushBytesMax;
+    return besides
+        ? waiting.takeOfMuch(config.flushEventsMax(), config.flushBytesMax())
+        : waiting.take(config.flushEventsMax(), config.flushBytesMax());
+  }
+
+  /**
+   * Where storing waits for counting, those who have little may add some more, since they are
+   * seldom why it is behind; not without a bound, since they may be many.
+   */
+  private boolean mayFlushBeside() {
+    int backlogMax = config.backlogEventsMax();
+    return waiting.eventsOfLittle() > 0
+        && !flushesBeside
+        && (largeFlushes > 0 || holdsBack(backlogMax))
+        && !holdsBack(backlogMax + backlogMax / BACKLOG_PARTS_BESIDE);
+  }
+
+  private boolean holdsBack(int backlogEventsMax) {
+    return !closing && surroundings.holdsBack(backlogEventsMax);
+  }
+
+  private void ended(List<Pending> requests) {
+    waiting.ended(requests);
+    flushWaiting();
+    completeWhenIdle();
+  }
+
   private void completeWhenIdle() {
-    if (closing && flushes == 0 && waiting.isEmpty()) {
+    if (closing && waiting.isIdle()) {
       idle.tryComplete();
     }
   }

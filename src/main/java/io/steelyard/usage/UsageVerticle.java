@@ -127,8 +127,8 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
     }
 
     @Override
-    public boolean holdsBack() {
-      return !stopping && backlog.holdsBack(config.backlogEventsMax());
+    public boolean holdsBack(int backlogEventsMax) {
+      return !stopping && backlog.holdsBack(backlogEventsMax);
     }
 
     @Override

@@ -8,7 +8,11 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -22,12 +26,22 @@ import org.junit.jupiter.api.Test;
 /** However requests come and go, merchants take turns and nothing is lost or overtaken. */
 class TurnsTest {
   private static final int MERCHANTS = 4;
+  private static final int LITTLE = 30;
+  private static final int LITTLE_BYTES = 1500;
 
-  /** A request that comes, or a take of what waits. */
+  private enum Whose {
+    ALL,
+    LITTLE,
+    MUCH
+  }
+
+  /** A request that comes, a take of what waits, or the end of the oldest take. */
   private sealed interface Step {
     record Add(int merchant, int events, int bytes) implements Step {}
 
-    record Take(int eventsMax, int bytesMax) implements Step {}
+    record Take(Whose whose, int eventsMax, int bytesMax) implements Step {}
+
+    record End() implements Step {}
   }
 
   @Provide
@@ -40,9 +54,14 @@ class TurnsTest {
             .as(Step.Add::new);
     Arbitrary<Step> takes =
         Combinators.combine(
-                Arbitraries.integers().between(1, 40), Arbitraries.integers().between(1, 6000))
+                Arbitraries.of(Whose.class),
+                Arbitraries.integers().between(1, 40),
+                Arbitraries.integers().between(1, 6000))
             .as(Step.Take::new);
-    return Arbitraries.frequencyOf(Tuple.of(4, adds), Tuple.of(1, takes)).list().ofMaxSize(120);
+    return Arbitraries.frequencyOf(
+            Tuple.of(6, adds), Tuple.of(2, takes), Tuple.of(1, Arbitraries.of(new Step.End())))
+        .list()
+        .ofMaxSize(120);
   }
 
   private static UUID merchant(int number) {
@@ -67,7 +86,8 @@ class TurnsTest {
   /** The same, with nothing but lists. */
   private static final class Model {
     private final List<Pending> waiting = new ArrayList<>();
-    private final Deque<UUID> turns = new ArrayDeque<>();
+    private final List<UUID> turns = new ArrayList<>();
+    private final Deque<List<Pending>> underWay = new ArrayDeque<>();
 
     private void add(Pending request) {
       if (!turns.contains(request.merchantId())) {
@@ -80,13 +100,30 @@ class TurnsTest {
       return waiting.stream().filter(each -> each.merchantId().equals(merchantId));
     }
 
-    private Pending next() {
-      return of(turns.peek()).findFirst().orElseThrow();
+    private boolean isLittle(UUID merchantId) {
+      List<Pending> all =
+          Stream.concat(waiting.stream(), underWay.stream().flatMap(List::stream))
+              .filter(is -> is.merchantId().equals(merchantId))
+              .toList();
+      return events(all.stream()) <= LITTLE && bytes(all.stream()) <= LITTLE_BYTES;
+    }
+
+    private boolean isOf(Whose whose, UUID merchantId) {
+      return switch (whose) {
+        case ALL -> true;
+        case LITTLE -> isLittle(merchantId);
+        case MUCH -> !isLittle(merchantId);
+      };
+    }
+
+    private Optional<Pending> next(Predicate<UUID> which) {
+      return turns.stream().filter(which).findFirst().flatMap(is -> of(is).findFirst());
     }
 
     private void took(Pending request) {
       waiting.removeIf(each -> each == request);
-      UUID merchant = turns.poll();
+      UUID merchant = request.merchantId();
+      turns.remove(merchant);
       if (of(merchant).findFirst().isPresent()) {
         turns.add(merchant);
       }
@@ -103,7 +140,7 @@ class TurnsTest {
 
   @Property
   void eachMerchantsRequestsComeInTheirOrderAndMerchantsInTurns(@ForAll("steps") List<Step> steps) {
-    Turns turns = new Turns();
+    Turns turns = new Turns(LITTLE, LITTLE_BYTES);
     Model model = new Model();
     for (Step step : steps) {
       switch (step) {
@@ -112,31 +149,57 @@ class TurnsTest {
           turns.add(request);
           model.add(request);
         }
-        case Step.Take take -> take(turns, model, take.eventsMax(), take.bytesMax());
+        case Step.Take take -> take(turns, model, take.whose(), take.eventsMax(), take.bytesMax());
+        case Step.End end -> end(turns, model);
       }
       assertSums(turns, model);
     }
-    take(turns, model, Integer.MAX_VALUE, Long.MAX_VALUE);
+    take(turns, model, Whose.ALL, Integer.MAX_VALUE, Long.MAX_VALUE);
     assertThat(turns.isEmpty()).isTrue();
     assertThat(model.waiting).isEmpty();
+    while (!model.underWay.isEmpty()) {
+      assertThat(turns.isIdle()).isFalse();
+      end(turns, model);
+    }
+    assertThat(turns.isIdle()).isTrue();
   }
 
-  private static void take(Turns turns, Model model, int eventsMax, long bytesMax) {
-    List<Pending> taken = turns.take(eventsMax, bytesMax);
+  private static void end(Turns turns, Model model) {
+    List<Pending> oldest = model.underWay.poll();
+    if (oldest != null) {
+      turns.ended(oldest);
+    }
+  }
 
-    assertThat(taken.isEmpty()).isEqualTo(model.waiting.isEmpty());
+  private static void take(Turns turns, Model model, Whose whose, int eventsMax, long bytesMax) {
+    Set<UUID> meant =
+        model.turns.stream().filter(is -> model.isOf(whose, is)).collect(Collectors.toSet());
+    List<Pending> taken =
+        switch (whose) {
+          case ALL -> turns.take(eventsMax, bytesMax);
+          case LITTLE -> turns.takeOfLittle(eventsMax, bytesMax);
+          case MUCH -> turns.takeOfMuch(eventsMax, bytesMax);
+        };
+
+    assertThat(taken.isEmpty()).isEqualTo(meant.isEmpty());
     for (Pending request : taken) {
-      assertThat(request).isSameAs(model.next());
+      assertThat(model.next(meant::contains)).containsSame(request);
       model.took(request);
     }
     if (taken.size() > 1) {
       assertThat(Model.events(taken.stream())).isLessThanOrEqualTo(eventsMax);
       assertThat(Model.bytes(taken.stream())).isLessThanOrEqualTo(bytesMax);
     }
-    if (!model.waiting.isEmpty()) { // it stopped for a reason
-      boolean tooMany = Model.events(taken.stream()) + model.next().count() > eventsMax;
-      boolean tooLarge = Model.bytes(taken.stream()) + model.next().bytes() > bytesMax;
-      assertThat(tooMany || tooLarge).isTrue();
+    model
+        .next(meant::contains)
+        .ifPresent( // it stopped for a reason
+            next -> {
+              boolean tooMany = Model.events(taken.stream()) + next.count() > eventsMax;
+              boolean tooLarge = Model.bytes(taken.stream()) + next.bytes() > bytesMax;
+              assertThat(tooMany || tooLarge).isTrue();
+            });
+    if (!taken.isEmpty()) {
+      model.underWay.add(taken);
     }
   }
 
@@ -144,6 +207,9 @@ class TurnsTest {
     assertThat(turns.isEmpty()).isEqualTo(model.waiting.isEmpty());
     assertThat(turns.events()).isEqualTo(Model.events(model.waiting.stream()));
     assertThat(turns.bytes()).isEqualTo(Model.bytes(model.waiting.stream()));
+    assertThat(turns.eventsOfLittle())
+        .isEqualTo(
+            Model.events(model.waiting.stream().filter(each -> model.isLittle(each.merchantId()))));
     for (int i = 0; i < MERCHANTS; i++) {
       UUID id = merchant(i);
       assertThat(turns.eventsOf(id)).isEqualTo(Model.events(model.of(id)));
@@ -153,7 +219,7 @@ class TurnsTest {
 
   @Test
   void aFloodDelaysAnotherByOneRequestOnly() {
-    Turns turns = new Turns();
+    Turns turns = new Turns(LITTLE, LITTLE_BYTES);
     for (int i = 0; i < 1000; i++) {
       turns.add(request(1, 10, 10));
     }
@@ -165,7 +231,7 @@ class TurnsTest {
 
   @Test
   void aRequestLargerThanWhatIsAskedComesAlone() {
-    Turns turns = new Turns();
+    Turns turns = new Turns(LITTLE, LITTLE_BYTES);
     Pending large = request(1, 500, 10);
     turns.add(large);
     turns.add(request(2, 1, 10));
