@@ -19,6 +19,7 @@ import io.steelyard.gateway.GatewayMessages;
 import io.steelyard.integrity.IntegrityMessages;
 import io.steelyard.invoice.InvoiceMessages;
 import io.steelyard.merchant.MerchantMessages;
+import io.steelyard.operator.Readiness;
 import io.steelyard.subscription.SubscriptionMessages;
 import io.steelyard.usage.ExplainMessages;
 import io.steelyard.usage.RetentionMessages;
@@ -76,15 +77,21 @@ public final class Service {
   private final Config config;
   private final boolean tokenGenerated;
   private final Database database;
+  private final String schemaVersion;
   private final Pools pools;
   private final Map<String, Integer> ports = new ConcurrentHashMap<>();
   private volatile Deployment deployment;
   private Future<Boolean> stopped;
   private volatile boolean ready;
+  private volatile boolean stopping;
 
-  private Service(Platform platform, Config given, Database database) {
+  /** A database with the schema that this build works on. */
+  private record Opened(Database database, String schemaVersion) {}
+
+  private Service(Platform platform, Config given, Opened opened) {
     this.platform = platform;
-    this.database = database;
+    this.database = opened.database();
+    this.schemaVersion = opened.schemaVersion();
     this.pools = new Pools(given.database(), database.endpoint());
     this.tokenGenerated = given.operator().token() == null;
     this.config =
@@ -117,13 +124,13 @@ public final class Service {
             .compose(service -> service.deploy(deployment)));
   }
 
-  private static Database openDatabase(Config config) {
+  private static Opened openDatabase(Config config) {
     Ports.check(config);
     Database database = Database.open(config.database(), Path.of(""));
     try {
       String schema = Migrations.migrate(database.endpoint());
       LOG.info("Database {} has schema version {}", database.endpoint(), schema);
-      return database;
+      return new Opened(database, schema);
     } catch (RuntimeException e) {
       database.close(POSTGRES_LIMIT);
       throw e;
@@ -146,6 +153,7 @@ public final class Service {
                 settings,
                 new Bus(vertx, true),
                 () -> ready,
+                new Readiness(() -> ready, () -> stopping, schemaVersion),
                 ports::put,
                 this::publicUrl));
     return Platform.detached(deployment.start(vertx))
@@ -174,6 +182,7 @@ public final class Service {
   public synchronized Future<Boolean> stop() {
     if (stopped == null) {
       ready = false;
+      stopping = true;
       Shutdown shutdown = new Shutdown();
       Duration drain = Duration.ofMillis(config.timeouts().drainMs()).plus(DRAIN_MARGIN);
       if (deployment != null) {

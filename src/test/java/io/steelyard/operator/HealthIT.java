@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -33,7 +36,13 @@ class HealthIT {
   void theProcessIsLiveAndReady() {
     assertThat(get("/health/live").object()).containsEntry("status", "up");
     assertThat(get("/health/ready").object())
-        .isEqualTo(Map.of("status", "up", "database", "up", "serving", true));
+        .isEqualTo(
+            Map.of(
+                "status", "up",
+                "database", "up",
+                "schema", "up",
+                "serving", true,
+                "phase", "serving"));
     assertThat(get("/health/ready").header("cache-control")).isEqualTo("no-store");
   }
 
@@ -81,6 +90,27 @@ class HealthIT {
         .doesNotContain(merchant.key())
         .doesNotContain("the-one")
         .doesNotContain("/a/path/of/my/own");
+  }
+
+  @Test
+  void withoutItsSchemaItIsNotReady() throws Exception {
+    try (TestApp own = TestApp.start();
+        Connection sql =
+            DriverManager.getConnection(
+                own.database().jdbcUrl(), own.database().user(), own.database().password());
+        Statement statement = sql.createStatement()) {
+      statement.execute("UPDATE flyway_schema_history SET success = false");
+      Answer notMigrated = own.management("GET", "/health/ready").undocumented().send(503);
+      assertThat(notMigrated.object())
+          .containsEntry("database", "up")
+          .containsEntry("schema", "down")
+          .containsEntry("serving", true);
+
+      statement.execute("DROP TABLE flyway_schema_history");
+      assertThat(own.management("GET", "/health/ready").undocumented().send(503).object())
+          .containsEntry("database", "up")
+          .containsEntry("schema", "down");
+    }
   }
 
   @Test
