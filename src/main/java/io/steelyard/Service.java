@@ -7,6 +7,7 @@ import io.steelyard.bus.RecordCodec;
 import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.catalog.CatalogMessages;
 import io.steelyard.config.Config;
+import io.steelyard.config.Tls;
 import io.steelyard.credit.CreditMessages;
 import io.steelyard.customer.CustomerMessages;
 import io.steelyard.db.Database;
@@ -120,12 +121,13 @@ public final class Service {
         Platform.detached(
                 platform
                     .vertx()
-                    .executeBlocking(() -> new Service(platform, config, openDatabase(config))))
+                    .executeBlocking(
+                        () -> new Service(platform, config, openDatabase(platform, config))))
             .compose(service -> service.deploy(deployment)));
   }
 
-  private static Opened openDatabase(Config config) {
-    Ports.check(config);
+  private static Opened openDatabase(Platform platform, Config config) {
+    Ports.check(platform.vertx(), config);
     Database database = Database.open(config.database(), Path.of(""));
     try {
       String schema = Migrations.migrate(database.endpoint());
@@ -214,18 +216,21 @@ public final class Service {
   /** How a client reaches the external API: as configured, or on this machine. */
   public String publicUrl() {
     String configured = config.http().publicUrl();
-    return configured == null ? url(config.http().host(), port(Deployment.HTTP)) : configured;
+    return configured == null
+        ? url(config.http().tls(), config.http().host(), port(Deployment.HTTP))
+        : configured;
   }
 
   /** How a client on this machine reaches the management port. */
   public String managementUrl() {
-    return url(config.management().host(), port(Deployment.MANAGEMENT));
+    return url(config.management().tls(), config.management().host(), port(Deployment.MANAGEMENT));
   }
 
   /** A wildcard address is reached over the loopback one. */
-  private static String url(String host, int port) {
+  private static String url(Tls tls, String host, int port) {
     String reachable = host.equals("0.0.0.0") || host.equals("::") ? "127.0.0.1" : host;
-    return "http://" + (reachable.contains(":") ? "[" + reachable + "]" : reachable) + ":" + port;
+    String bracketed = reachable.contains(":") ? "[" + reachable + "]" : reachable;
+    return (tls.enabled() ? "https://" : "http://") + bracketed + ":" + port;
   }
 
   /**

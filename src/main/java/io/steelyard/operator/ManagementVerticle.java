@@ -57,7 +57,7 @@ public final class ManagementVerticle extends VerticleBase {
     Api api =
         new Api(vertx, config, new OperatorGate(config), metrics, endpoints(document.validator()));
     Api.finish(router);
-    server = new WebServer(vertx, config, config.management().host(), config.management().port());
+    server = new WebServer(vertx, config, WebServer.Port.of(config.management()), metrics);
     return server.listen(api, router).onSuccess(bound::accept);
   }
 
