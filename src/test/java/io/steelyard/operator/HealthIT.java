@@ -2,14 +2,19 @@ package io.steelyard.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.json.Json;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -111,6 +116,28 @@ class HealthIT {
           .containsEntry("database", "up")
           .containsEntry("schema", "down");
     }
+  }
+
+  /** The command of the Dockerfile, as its shell runs it in the container. */
+  @Test
+  void theContainersCheckTellsReadyFromNot() throws Exception {
+    String dockerfile = Files.readString(Path.of("docker/Dockerfile"));
+    String command =
+        dockerfile.split("HEALTHCHECK [^\\[]*CMD ", 2)[1].lines().findFirst().orElseThrow();
+    List<String> check = new ArrayList<>();
+    for (Object part : Json.MAPPER.readValue(command, List.class)) {
+      check.add(((String) part).replace("/8081", "/" + app.managementPort()));
+    }
+    assertThat(exitCode(check)).isZero();
+
+    check.replaceAll(part -> part.replace("/health/ready", "/health/none"));
+    assertThat(exitCode(check)).isNotZero();
+  }
+
+  private static int exitCode(List<String> command) throws Exception {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    return process.exitValue();
   }
 
   @Test
