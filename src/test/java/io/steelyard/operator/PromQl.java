@@ -16,10 +16,10 @@ final class PromQl {
   private static final Pattern TOKEN =
       Pattern.compile(
           "\\s+|\"(?:[^\"\\\\]|\\\\.)*\"|[a-zA-Z_:][\\w:]*|\\[(?:\\d+[smhd]|\\$__rate_interval)]"
-              + "|\\d+(?:\\.\\d+)?|=~|!~|!=|==|>=|<=|[-+*/%<>=(){},]");
+              + "|\\d+[smhd]|\\d+(?:\\.\\d+)?|=~|!~|!=|==|>=|<=|[-+*/%<>=(){},]");
   private static final Pattern NAME = Pattern.compile("[a-zA-Z_:][\\w:]*");
   private static final Set<String> GROUPING = Set.of("by", "without");
-  private static final Set<String> OPERATORS = Set.of("and", "or", "unless");
+  private static final Set<String> OPERATORS = Set.of("and", "or", "unless", "offset");
   private static final Set<String> FUNCTIONS =
       Set.of("sum", "max", "min", "avg", "rate", "increase", "changes", "time");
 
