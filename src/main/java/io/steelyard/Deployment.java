@@ -124,7 +124,7 @@ final class Deployment {
                         bus,
                         pools,
                         wiring.metrics(),
-                        wiring.ready(),
+                        wiring.readiness(),
                         port -> wiring.listening().accept(MANAGEMENT, port))),
             Entry.eventLoop(
                 "gateway",

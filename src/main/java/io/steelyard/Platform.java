@@ -1,5 +1,7 @@
 package io.steelyard;
 
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.Future;
@@ -49,6 +51,9 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics) {
                     .setDisabledMetricsCategories(COUNTED_ELSEWHERE));
     Vertx vertx =
         Vertx.builder().with(options).withMetrics(new MicrometerMetricsFactory(metrics)).build();
+    EventLoopLag.watch(vertx, metrics);
+    new FileDescriptorMetrics().bindTo(metrics);
+    new UptimeMetrics().bindTo(metrics);
     return new Platform(vertx, metrics);
   }
 

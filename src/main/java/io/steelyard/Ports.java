@@ -2,18 +2,28 @@ package io.steelyard;
 
 import io.steelyard.config.Config;
 import io.steelyard.config.StartFailure;
+import io.steelyard.web.TlsFiles;
+import io.steelyard.web.WebServer;
+import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 
-/** Whether the configured ports can be had. */
+/** Whether the configured ports can be had, with the certificates they are to show. */
 final class Ports {
   private Ports() {}
 
   /** Refuses at once, before a database is started for a process that nobody could reach. */
-  static void check(Config config) {
-    check("http", config.http().host(), config.http().port());
-    check("management", config.management().host(), config.management().port());
+  static void check(Vertx vertx, Config config) {
+    check(vertx, WebServer.Port.of(config.http()));
+    check(vertx, WebServer.Port.of(config.management()));
+  }
+
+  private static void check(Vertx vertx, WebServer.Port port) {
+    check(port.section(), port.host(), port.number());
+    if (port.tls().enabled()) {
+      new TlsFiles(vertx, port.section(), port.tls()).check();
+    }
   }
 
   private static void check(String section, String host, int port) {

@@ -7,6 +7,7 @@ import io.steelyard.bus.RecordCodec;
 import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.catalog.CatalogMessages;
 import io.steelyard.config.Config;
+import io.steelyard.config.Tls;
 import io.steelyard.credit.CreditMessages;
 import io.steelyard.customer.CustomerMessages;
 import io.steelyard.db.Database;
@@ -19,6 +20,7 @@ import io.steelyard.gateway.GatewayMessages;
 import io.steelyard.integrity.IntegrityMessages;
 import io.steelyard.invoice.InvoiceMessages;
 import io.steelyard.merchant.MerchantMessages;
+import io.steelyard.operator.Readiness;
 import io.steelyard.subscription.SubscriptionMessages;
 import io.steelyard.usage.ExplainMessages;
 import io.steelyard.usage.RetentionMessages;
@@ -76,15 +78,21 @@ public final class Service {
   private final Config config;
   private final boolean tokenGenerated;
   private final Database database;
+  private final String schemaVersion;
   private final Pools pools;
   private final Map<String, Integer> ports = new ConcurrentHashMap<>();
   private volatile Deployment deployment;
   private Future<Boolean> stopped;
   private volatile boolean ready;
+  private volatile boolean stopping;
 
-  private Service(Platform platform, Config given, Database database) {
+  /** A database with the schema that this build works on. */
+  private record Opened(Database database, String schemaVersion) {}
+
+  private Service(Platform platform, Config given, Opened opened) {
     this.platform = platform;
-    this.database = database;
+    this.database = opened.database();
+    this.schemaVersion = opened.schemaVersion();
     this.pools = new Pools(given.database(), database.endpoint());
     this.tokenGenerated = given.operator().token() == null;
     this.config =
@@ -113,17 +121,18 @@ public final class Service {
         Platform.detached(
                 platform
                     .vertx()
-                    .executeBlocking(() -> new Service(platform, config, openDatabase(config))))
+                    .executeBlocking(
+                        () -> new Service(platform, config, openDatabase(platform, config))))
             .compose(service -> service.deploy(deployment)));
   }
 
-  private static Database openDatabase(Config config) {
-    Ports.check(config);
+  private static Opened openDatabase(Platform platform, Config config) {
+    Ports.check(platform.vertx(), config);
     Database database = Database.open(config.database(), Path.of(""));
     try {
       String schema = Migrations.migrate(database.endpoint());
       LOG.info("Database {} has schema version {}", database.endpoint(), schema);
-      return database;
+      return new Opened(database, schema);
     } catch (RuntimeException e) {
       database.close(POSTGRES_LIMIT);
       throw e;
@@ -146,6 +155,7 @@ public final class Service {
                 settings,
                 new Bus(vertx, true),
                 () -> ready,
+                new Readiness(() -> ready, () -> stopping, schemaVersion),
                 ports::put,
                 this::publicUrl));
     return Platform.detached(deployment.start(vertx))
@@ -174,6 +184,7 @@ public final class Service {
   public synchronized Future<Boolean> stop() {
     if (stopped == null) {
       ready = false;
+      stopping = true;
       Shutdown shutdown = new Shutdown();
       Duration drain = Duration.ofMillis(config.timeouts().drainMs()).plus(DRAIN_MARGIN);
       if (deployment != null) {
@@ -205,18 +216,21 @@ public final class Service {
   /** How a client reaches the external API: as configured, or on this machine. */
   public String publicUrl() {
     String configured = config.http().publicUrl();
-    return configured == null ? url(config.http().host(), port(Deployment.HTTP)) : configured;
+    return configured == null
+        ? url(config.http().tls(), config.http().host(), port(Deployment.HTTP))
+        : configured;
   }
 
   /** How a client on this machine reaches the management port. */
   public String managementUrl() {
-    return url(config.management().host(), port(Deployment.MANAGEMENT));
+    return url(config.management().tls(), config.management().host(), port(Deployment.MANAGEMENT));
   }
 
   /** A wildcard address is reached over the loopback one. */
-  private static String url(String host, int port) {
+  private static String url(Tls tls, String host, int port) {
     String reachable = host.equals("0.0.0.0") || host.equals("::") ? "127.0.0.1" : host;
-    return "http://" + (reachable.contains(":") ? "[" + reachable + "]" : reachable) + ":" + port;
+    String bracketed = reachable.contains(":") ? "[" + reachable + "]" : reachable;
+    return (tls.enabled() ? "https://" : "http://") + bracketed + ":" + port;
   }
 
   /**

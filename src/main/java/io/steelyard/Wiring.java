@@ -5,6 +5,7 @@ import io.steelyard.bus.Bus;
 import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.config.Config;
 import io.steelyard.db.Pools;
+import io.steelyard.operator.Readiness;
 import io.vertx.core.Vertx;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
@@ -15,6 +16,7 @@ import java.util.function.Supplier;
  *
  * @param config the effective one: secrets that the start made are in it
  * @param ready whether requests should come here: everything is up and no stop has begun
+ * @param readiness the same and why, as the management port tells it
  * @param publicUrl how a customer's browser reaches the external API; known once HTTP listens
  * @param listening told the entry's name and the port that it really listens on
  */
@@ -26,5 +28,6 @@ record Wiring(
     ServiceVerticle.Settings settings,
     Bus bus,
     BooleanSupplier ready,
+    Readiness readiness,
     BiConsumer<String, Integer> listening,
     Supplier<String> publicUrl) {}

@@ -46,7 +46,7 @@ class DrainIT {
       assertThat(eventually(() -> accepts(app.port()), open -> !open)).isFalse();
       Answer ready = app.management("GET", "/health/ready").undocumented().send();
       assertThat(ready.status()).isEqualTo(503);
-      assertThat(ready.object()).containsEntry("database", "up").containsEntry("serving", false);
+      assertThat(ready.object()).containsEntry("database", "up").containsEntry("phase", "draining");
       assertThat(stopping.isComplete()).isFalse();
       assertThat(created).isNotDone();
       assertThat(ingested).isNotDone();

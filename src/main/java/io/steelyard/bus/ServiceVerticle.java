@@ -38,6 +38,7 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   private final Settings settings;
   private final Counter refused;
   private final Here here;
+  private BusMetrics served;
   private MessageConsumer<Envelope> consumer;
   private MessageConsumer<Asked> own;
 
@@ -77,6 +78,7 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
 
   @Override
   public Future<?> start() {
+    served = BusMetrics.of(vertx, address, settings.metrics());
     return open()
         .compose(
             opened -> {
@@ -134,14 +136,18 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
       return;
     }
     inFlight++;
+    long begunAt = served.begin();
     answer(envelope, call)
         .onComplete(
             outcome -> {
               inFlight--;
               if (outcome.succeeded()) {
+                served.answered(begunAt);
                 answer.succeed(outcome.result());
               } else {
-                answer.fail(asFailure(outcome.cause(), envelope));
+                FailureException failure = asFailure(outcome.cause(), envelope);
+                served.failed(begunAt, failure.failure());
+                answer.fail(failure);
               }
             });
   }

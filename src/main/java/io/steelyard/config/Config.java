@@ -34,10 +34,11 @@ public record Config(
    * @param publicUrl how customers' browsers reach this port, for links; unset means by host and
    *     port
    */
-  public record Http(String host, @Range(min = 0, max = 65535) int port, @Unset String publicUrl) {}
+  public record Http(
+      String host, @Range(min = 0, max = 65535) int port, @Unset String publicUrl, Tls tls) {}
 
   /** Port 0 takes a free one. */
-  public record Management(String host, @Range(min = 0, max = 65535) int port) {}
+  public record Management(String host, @Range(min = 0, max = 65535) int port, Tls tls) {}
 
   /** Unset with the embedded database: a token is made at start and printed. */
   public record Operator(@Unset @Secret String token) {

@@ -12,6 +12,8 @@ final class ConfigRules {
   static void check(Config config) {
     database(config);
     ports(config);
+    tls("http.tls.", config.http().tls());
+    tls("management.tls.", config.management().tls());
     if (config.ingest().bufferedEventsMax() < config.limits().eventsPerBatch()) {
       throw new ConfigException(
           "ingest.bufferedEventsMax (%d) must be at least limits.eventsPerBatch (%d), or a full batch could never be stored"
@@ -64,6 +66,29 @@ final class ConfigRules {
       throw new ConfigException(
           "database.port must differ from http.port and management.port, it is %d"
               .formatted(config.database().port()));
+    }
+  }
+
+  private static void tls(String prefix, Tls tls) {
+    if ((tls.certificatePath() == null) != (tls.keyPath() == null)) {
+      String[] pair = {"certificatePath", "keyPath"};
+      int unset = tls.certificatePath() == null ? 0 : 1;
+      throw new ConfigException(
+          "%s%s must be set when %s%s is".formatted(prefix, pair[unset], prefix, pair[1 - unset]));
+    }
+    if (tls.asksClients() && !tls.enabled()) {
+      throw new ConfigException(
+          "%sclientAuth must be none when %scertificatePath is not set".formatted(prefix, prefix));
+    }
+    if (tls.asksClients() && tls.clientCaPath() == null) {
+      throw new ConfigException(
+          "%sclientCaPath must be set when %sclientAuth is %s"
+              .formatted(prefix, prefix, tls.clientAuth()));
+    }
+    if (!tls.asksClients() && tls.clientCaPath() != null) {
+      throw new ConfigException(
+          "%sclientAuth must be request or required when %sclientCaPath is set"
+              .formatted(prefix, prefix));
     }
   }
 

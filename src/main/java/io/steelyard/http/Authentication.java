@@ -17,7 +17,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.net.impl.VertxConnection;
+import io.vertx.core.net.impl.ConnectionBase;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -100,7 +100,7 @@ final class Authentication implements Gate {
   /** Null where the text cannot be a key. */
   private static ByteBuffer hash(String key, HttpConnection connection) {
     byte[] sent = key.getBytes(StandardCharsets.UTF_8);
-    Attribute<Last> last = ((VertxConnection) connection).channel().attr(LAST);
+    Attribute<Last> last = ((ConnectionBase) connection).channel().attr(LAST);
     Last before = last.get();
     if (before != null && before.is(sent)) {
       return before.hash();

@@ -55,7 +55,7 @@ public final class HttpVerticle extends VerticleBase {
         new Api(
             vertx, config, new Authentication(vertx, bus, config, limits), metrics, endpoints());
     Api.finish(router);
-    server = new WebServer(vertx, config, config.http().host(), config.http().port());
+    server = new WebServer(vertx, config, WebServer.Port.of(config.http()), metrics);
     return server.listen(api, router).onSuccess(bound::accept);
   }
 

@@ -6,27 +6,31 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.Pool;
+import io.vertx.sqlclient.Tuple;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 
 /** Liveness, readiness and metrics, for whoever can reach the management port. */
 final class HealthRoutes {
   private static final long DATABASE_ANSWER_MS = 1500;
+  private static final String UNDEFINED_TABLE = "42P01";
+  private static final String SCHEMA_IS_THERE =
+      """
+      SELECT EXISTS (SELECT FROM flyway_schema_history WHERE version = $1 AND success)
+      """;
 
   private final Vertx vertx;
   private final Pool pool;
-  private final BooleanSupplier serving;
+  private final Readiness readiness;
   private final PrometheusMeterRegistry metrics;
 
-  /**
-   * @param serving whether all verticles are up and no stop has begun
-   */
-  HealthRoutes(Vertx vertx, Pool pool, BooleanSupplier serving, PrometheusMeterRegistry metrics) {
+  HealthRoutes(Vertx vertx, Pool pool, Readiness readiness, PrometheusMeterRegistry metrics) {
     this.vertx = vertx;
     this.pool = pool;
-    this.serving = serving;
+    this.readiness = readiness;
     this.metrics = metrics;
   }
 
@@ -37,23 +41,35 @@ final class HealthRoutes {
   }
 
   private void ready(RoutingContext routing) {
-    databaseAnswers()
+    schemaIsThere()
         .onComplete(
-            answered -> {
-              boolean database = answered.succeeded();
-              boolean up = database && serving.getAsBoolean();
-              answer(
-                  routing,
-                  up ? 200 : 503,
-                  Map.of(
-                      "status", up ? "up" : "down",
-                      "database", database ? "up" : "down",
-                      "serving", serving.getAsBoolean()));
+            looked -> {
+              boolean schema = looked.succeeded() && looked.result();
+              boolean serving = readiness.serving().getAsBoolean();
+              boolean up = schema && serving;
+              Map<String, Object> body = new LinkedHashMap<>();
+              body.put("status", up ? "up" : "down");
+              body.put("database", looked.succeeded() ? "up" : "down");
+              if (looked.succeeded()) {
+                body.put("schema", schema ? "up" : "down");
+              }
+              body.put("serving", serving);
+              body.put("phase", readiness.phase());
+              answer(routing, up ? 200 : 503, body);
             });
   }
 
-  private Future<?> databaseAnswers() {
-    return pool.query("SELECT 1").execute().timeout(DATABASE_ANSWER_MS, TimeUnit.MILLISECONDS);
+  /** Whether the database has what this build needs; fails where it does not answer. */
+  private Future<Boolean> schemaIsThere() {
+    return pool.preparedQuery(SCHEMA_IS_THERE)
+        .execute(Tuple.of(readiness.schemaVersion()))
+        .map(rows -> rows.iterator().next().getBoolean(0))
+        .recover(
+            error ->
+                error instanceof PgException known && UNDEFINED_TABLE.equals(known.getSqlState())
+                    ? Future.succeededFuture(false)
+                    : Future.failedFuture(error))
+        .timeout(DATABASE_ANSWER_MS, TimeUnit.MILLISECONDS);
   }
 
   /** Collecting takes milliseconds, which is long for an event loop. */

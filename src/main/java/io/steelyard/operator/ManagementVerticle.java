@@ -15,7 +15,6 @@ import io.vertx.core.VerticleBase;
 import io.vertx.ext.web.Router;
 import io.vertx.sqlclient.Pool;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 
@@ -25,13 +24,12 @@ public final class ManagementVerticle extends VerticleBase {
   private final Bus bus;
   private final Pools pools;
   private final PrometheusMeterRegistry metrics;
-  private final BooleanSupplier serving;
+  private final Readiness readiness;
   private final IntConsumer bound;
   private Pool pool;
   private WebServer server;
 
   /**
-   * @param serving whether all verticles are up and no stop has begun
    * @param bound is told the port once it is bound
    */
   public ManagementVerticle(
@@ -39,13 +37,13 @@ public final class ManagementVerticle extends VerticleBase {
       Bus bus,
       Pools pools,
       PrometheusMeterRegistry metrics,
-      BooleanSupplier serving,
+      Readiness readiness,
       IntConsumer bound) {
     this.config = config;
     this.bus = bus;
     this.pools = pools;
     this.metrics = metrics;
-    this.serving = serving;
+    this.readiness = readiness;
     this.bound = bound;
   }
 
@@ -53,13 +51,13 @@ public final class ManagementVerticle extends VerticleBase {
   public Future<?> start() {
     pool = pools.control(vertx);
     Router router = Router.router(vertx);
-    new HealthRoutes(vertx, pool, serving, metrics).mount(router);
+    new HealthRoutes(vertx, pool, readiness, metrics).mount(router);
     Schemas document = Schemas.operator();
     DocsRoutes.mount(router, document);
     Api api =
         new Api(vertx, config, new OperatorGate(config), metrics, endpoints(document.validator()));
     Api.finish(router);
-    server = new WebServer(vertx, config, config.management().host(), config.management().port());
+    server = new WebServer(vertx, config, WebServer.Port.of(config.management()), metrics);
     return server.listen(api, router).onSuccess(bound::accept);
   }
 

@@ -12,6 +12,7 @@ import io.steelyard.domain.Id;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
@@ -136,9 +137,6 @@ public final class Api {
         .onComplete(
             outcome -> {
               inFlight--;
-              if (arrival.endpoint().timeoutMs() != null) {
-                patience.end(request.connection());
-              }
               boolean gone = request.response().closed();
               answer(request, arrival.requestId(), outcome);
               observe(arrival, gone ? GONE : request.response().getStatusCode());
@@ -237,10 +235,14 @@ public final class Api {
   }
 
   private Future<Answer> perform(Endpoint endpoint, Exchange exchange) {
-    if (endpoint.timeoutMs() != null) {
-      patience.begin(exchange.request().connection(), endpoint.timeoutMs());
+    if (endpoint.timeoutMs() == null) {
+      return endpoint.operation().handle(exchange);
     }
-    return endpoint.operation().handle(exchange);
+    HttpConnection connection = exchange.request().connection();
+    patience.begin(connection, endpoint.timeoutMs());
+    return Future.succeededFuture(exchange)
+        .compose(endpoint.operation()::handle) // which may throw
+        .onComplete(done -> patience.end(connection));
   }
 
   private static void send(HttpServerResponse response, Answer answer) {

@@ -6,7 +6,9 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
@@ -78,18 +80,18 @@ final class BodyReader {
 
   /**
    * Drops what is left of a body that nobody wants, so that the connection's next request is seen.
-   * What exceeds the limits of a wanted body ends the connection.
+   * What exceeds the limits of a wanted body ends the connection, or its stream.
    */
   void discard(HttpServerRequest request) {
     if (request.isEnded() || request.response().closed()) {
       return;
     }
     AtomicLong left = new AtomicLong(bytesMax);
-    long timer = vertx.setTimer(timeoutMs, fired -> request.connection().close());
+    long timer = vertx.setTimer(timeoutMs, fired -> Closing.end(request));
     request.handler(
         chunk -> {
           if (left.addAndGet(-chunk.length()) < 0) {
-            request.connection().close();
+            Closing.end(request);
           }
         });
     request.exceptionHandler(error -> vertx.cancelTimer(timer));
@@ -103,7 +105,11 @@ final class BodyReader {
     if (length != null) {
       return Long.parseLong(length); // the decoder let only digits pass
     }
-    return request.headers().contains(HttpHeaders.TRANSFER_ENCODING) ? -1 : 0;
+    boolean unsaid =
+        request.version() == HttpVersion.HTTP_2
+            ? request.method() != HttpMethod.GET && request.method() != HttpMethod.HEAD
+            : request.headers().contains(HttpHeaders.TRANSFER_ENCODING);
+    return unsaid ? -1 : 0;
   }
 
   private Future<Buffer> collect(HttpServerRequest request, BodyBytes.Held held) {

@@ -2,8 +2,10 @@ package io.steelyard.web;
 
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.timeout.IdleStateHandler;
+import io.netty.util.Attribute;
+import io.netty.util.AttributeKey;
 import io.vertx.core.http.HttpConnection;
-import io.vertx.core.net.impl.VertxConnection;
+import io.vertx.core.net.impl.ConnectionBase;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -14,6 +16,8 @@ final class Patience {
   /** The name that Vert.x gives to its own. */
   private static final String HANDLER = "idle";
 
+  private static final AttributeKey<Awaited> AWAITED = AttributeKey.valueOf("steelyard.awaited");
+
   private final int idleMs;
 
   /**
@@ -23,17 +27,38 @@ final class Patience {
     this.idleMs = idleMs;
   }
 
-  /** Lets the connection be silent for as long as the answer may take, and the usual time more. */
-  void begin(HttpConnection connection, int timeoutMs) {
-    closeAfter(connection, (long) idleMs + timeoutMs);
+  /** What a connection is waited for: in HTTP/2 it may be several answers at once. */
+  private static final class Awaited {
+    private int answers;
+    private long longestMs;
   }
 
+  /** Lets the connection be silent for as long as the answer may take, and the usual time more. */
+  void begin(HttpConnection connection, int timeoutMs) {
+    Awaited awaited = awaited(connection);
+    awaited.answers++;
+    awaited.longestMs = Math.max(awaited.longestMs, timeoutMs);
+    closeAfter(connection, idleMs + awaited.longestMs);
+  }
+
+  /** After each {@link #begin}, once. */
   void end(HttpConnection connection) {
-    closeAfter(connection, idleMs);
+    Awaited awaited = awaited(connection);
+    awaited.answers--;
+    if (awaited.answers == 0) {
+      awaited.longestMs = 0;
+      closeAfter(connection, idleMs);
+    }
+  }
+
+  private static Awaited awaited(HttpConnection connection) {
+    Attribute<Awaited> attribute = ((ConnectionBase) connection).channel().attr(AWAITED);
+    attribute.setIfAbsent(new Awaited());
+    return attribute.get();
   }
 
   private static void closeAfter(HttpConnection connection, long silenceMs) {
-    ChannelPipeline pipeline = ((VertxConnection) connection).channel().pipeline();
+    ChannelPipeline pipeline = ((ConnectionBase) connection).channel().pipeline();
     if (pipeline.get(HANDLER) != null) { // gone with a closed connection
       pipeline.replace(
           HANDLER, HANDLER, new IdleStateHandler(0, 0, silenceMs, TimeUnit.MILLISECONDS));

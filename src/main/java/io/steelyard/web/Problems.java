@@ -58,14 +58,13 @@ public final class Problems {
     Buffer body =
         body(requestId, refusal.status(), refusal.code(), refusal.getMessage(), List.of());
     if (refusal.isClosing()) {
-      response.putHeader("connection", "close");
-      Closing.announce(request.connection());
+      Closing.announce(request);
     }
     send(response, refusal.status(), body)
         .onComplete(
             done -> {
               if (refusal.isClosing()) {
-                request.connection().close();
+                Closing.end(request);
               }
             });
   }

@@ -11,7 +11,7 @@ import io.netty.util.AttributeKey;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.impl.VertxHttpRequestDecoder;
-import io.vertx.core.net.impl.VertxConnection;
+import io.vertx.core.net.impl.ConnectionBase;
 import java.util.List;
 
 /**
@@ -41,7 +41,7 @@ final class StrictRequestDecoder extends VertxHttpRequestDecoder {
 
   /** Puts this decoder in the place of the connection's own, before it has read anything. */
   static void install(HttpConnection connection, HttpServerOptions options) {
-    ChannelPipeline pipeline = ((VertxConnection) connection).channel().pipeline();
+    ChannelPipeline pipeline = ((ConnectionBase) connection).channel().pipeline();
     if (pipeline.get(HANDLER) != null) {
       pipeline.replace(HANDLER, HANDLER, new StrictRequestDecoder(options));
     }
@@ -49,7 +49,7 @@ final class StrictRequestDecoder extends VertxHttpRequestDecoder {
 
   /** Whether what was sent as a body on this connection could not be read to its end. */
   static boolean isBroken(HttpConnection connection) {
-    return ((VertxConnection) connection).channel().hasAttr(BROKEN);
+    return ((ConnectionBase) connection).channel().hasAttr(BROKEN);
   }
 
   @Override

@@ -1,11 +1,14 @@
 package io.steelyard.web;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.steelyard.config.Config;
+import io.steelyard.config.Tls;
 import io.steelyard.db.Ids;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServer;
@@ -13,14 +16,15 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.internal.http.HttpServerRequestInternal;
+import io.vertx.core.net.ServerSSLOptions;
 import io.vertx.ext.web.Router;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * One HTTP/1.1 server on one port: bounded headers, lines, connections and silence; requests that
- * could be read in two ways are refused; every answer carries a request id.
+ * One HTTP server on one port: HTTP/1.1, and with a certificate also HTTP/2; bounded headers,
+ * lines, streams, connections and silence; requests that could be read in two ways are refused;
+ * every answer carries a request id.
  */
 public final class WebServer {
   private static final CharSequence REQUEST_ID = HttpHeaders.createOptimized("x-request-id");
@@ -30,23 +34,58 @@ public final class WebServer {
   private static final Pattern REQUEST_ID_FORM = Pattern.compile("[A-Za-z0-9._-]{1,64}");
   private static final int LINE_BYTES_MAX = 8192;
   private static final int ACCEPT_BACKLOG = 1024;
+  private static final int STREAMS_MAX = 50;
+  private static final int HEADER_LIST_BYTES_MAX = 8192;
+  private static final int RESETS_MAX = 200;
+  private static final int RESETS_WINDOW_S = 30;
+  private static final int SMALL_CONTINUATIONS_MAX = 16;
 
-  private final HttpServer server;
+  private final Vertx vertx;
   private final HttpServerOptions options;
   private final Config config;
+  private final Port port;
+  private final MeterRegistry metrics;
+  private HttpServer server;
+  private TlsRenewal renewal;
   private int connections;
 
-  public WebServer(Vertx vertx, Config config, String host, int port) {
+  /**
+   * Where to listen, and how.
+   *
+   * @param section of the settings that say so
+   */
+  public record Port(String section, String host, int number, Tls tls) {
+    public static Port of(Config.Http http) {
+      return new Port("http", http.host(), http.port(), http.tls());
+    }
+
+    public static Port of(Config.Management management) {
+      return new Port("management", management.host(), management.port(), management.tls());
+    }
+  }
+
+  public WebServer(Vertx vertx, Config config, Port port, MeterRegistry metrics) {
+    this.vertx = vertx;
     this.config = config;
+    this.port = port;
+    this.metrics = metrics;
     this.options =
         new HttpServerOptions()
-            .setHost(host)
-            .setPort(port)
+            .setHost(port.host())
+            .setPort(port.number())
             .setIdleTimeout(config.timeouts().idleMs())
             .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
             .setMaxHeaderSize(config.limits().headerBytes())
             .setMaxInitialLineLength(LINE_BYTES_MAX)
             .setHttp2ClearTextEnabled(false)
+            .setInitialSettings(
+                new Http2Settings()
+                    .setMaxConcurrentStreams(STREAMS_MAX)
+                    .setMaxHeaderListSize(HEADER_LIST_BYTES_MAX))
+            .setHttp2RstFloodMaxRstFramePerWindow(RESETS_MAX)
+            .setHttp2RstFloodWindowDuration(RESETS_WINDOW_S)
+            .setHttp2RstFloodWindowDurationTimeUnit(TimeUnit.SECONDS)
+            .setHttp2MaxSmallContinuationFrames(SMALL_CONTINUATIONS_MAX)
             .setHandle100ContinueAutomatically(false)
             .setAcceptBacklog(ACCEPT_BACKLOG)
             .setTcpNoDelay(true)
@@ -54,15 +93,41 @@ public final class WebServer {
             // there are no web sockets, whose extensions would look at every request
             .setPerMessageWebSocketCompressionSupported(false)
             .setPerFrameWebSocketCompressionSupported(false);
-    this.server = vertx.createHttpServer(options);
   }
 
   /**
-   * Binds the port; fails when it is taken.
+   * Binds the port; fails when it is taken, or when the files of its certificate cannot be used.
    *
    * @param others takes what is none of the API's paths
    */
   public Future<Integer> listen(Api api, Router others) {
+    if (!port.tls().enabled()) {
+      return listen(vertx.createHttpServer(options), api, others);
+    }
+    TlsFiles files = new TlsFiles(vertx, port.section(), port.tls());
+    return vertx
+        .executeBlocking(files::read, false)
+        .compose(
+            content -> {
+              HttpServer secured = vertx.createHttpServer(secured(content));
+              renewal = new TlsRenewal(vertx, port, secured, content, metrics);
+              return listen(secured, api, others).onSuccess(bound -> renewal.start());
+            });
+  }
+
+  private HttpServerOptions secured(TlsFiles.Content content) {
+    ServerSSLOptions tls = content.options();
+    return options
+        .setSsl(true)
+        .setUseAlpn(true)
+        .setKeyCertOptions(tls.getKeyCertOptions())
+        .setTrustOptions(tls.getTrustOptions())
+        .setClientAuth(tls.getClientAuth())
+        .setEnabledSecureTransportProtocols(tls.getEnabledSecureTransportProtocols());
+  }
+
+  private Future<Integer> listen(HttpServer created, Api api, Router others) {
+    server = created;
     return server
         .connectionHandler(this::connected)
         .requestHandler(request -> receive(request, api, others))
@@ -73,6 +138,9 @@ public final class WebServer {
 
   /** Accepts nothing more and lets what is in flight end, for as long as a drain may take. */
   public Future<Void> shutdown() {
+    if (renewal != null) {
+      renewal.stop();
+    }
     return server.shutdown(config.timeouts().drainMs(), TimeUnit.MILLISECONDS);
   }
 
@@ -115,8 +183,7 @@ public final class WebServer {
     if (request.headers().contains(StrictRequestDecoder.FORGED)) {
       return "A header looks like one that frames the body.";
     }
-    List<String> hosts = request.headers().getAll(HttpHeaders.HOST);
-    if (hosts.size() != 1) {
+    if (!hasOneHost(request)) {
       return "There must be exactly one Host header.";
     }
     if (request.version() != HttpVersion.HTTP_1_0
@@ -124,6 +191,15 @@ public final class WebServer {
       return "The Host header is none.";
     }
     return Percent.isWellFormed(request.path()) ? null : "The path has an escape that is none.";
+  }
+
+  /**
+   * HTTP/2 names the host beside the headers, where a Host header may repeat it: Vert.x resets a
+   * stream on which the first one says something else.
+   */
+  private static boolean hasOneHost(HttpServerRequest request) {
+    int hosts = request.headers().getAll(HttpHeaders.HOST).size();
+    return hosts == 1 || (hosts == 0 && request.version() == HttpVersion.HTTP_2);
   }
 
   /** What the decoder itself could not read: too long a line, too many headers, broken framing. */

@@ -61,13 +61,34 @@ class ConfigLoaderTest {
   void nothingGivenMeansTheDefaultsOfTheJar() throws Exception {
     Config config = load();
 
-    assertThat(config.http()).isEqualTo(new Config.Http("127.0.0.1", 8080, null));
+    Tls clearText = new Tls(null, null, "none", null, 60_000);
+    assertThat(config.http()).isEqualTo(new Config.Http("127.0.0.1", 8080, null, clearText));
     assertThat(config.management().port()).isEqualTo(8081);
     assertThat(config.database().embedded()).isTrue();
     assertThat(config.operator().token()).isNull();
     assertThat(config.cluster().members()).isEmpty();
     assertThat(config.billing().usageGraceMs()).isEqualTo(43_200_000L);
     assertThat(config.demoEnabled()).isTrue();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          certificatePath=a | http.tls.keyPath must be set when http.tls.certificatePath is
+          keyPath=a | http.tls.certificatePath must be set when http.tls.keyPath is
+          clientAuth=required | http.tls.clientAuth must be none when http.tls.certificatePath is not set
+          certificatePath=a keyPath=b clientAuth=request | http.tls.clientCaPath must be set when http.tls.clientAuth is request
+          certificatePath=a keyPath=b clientCaPath=c | http.tls.clientAuth must be request or required when http.tls.clientCaPath is set
+          clientAuth=maybe | http.tls.clientAuth must be one of none, request, required, not "maybe" (system property http.tls.clientAuth)
+          """)
+  void certificatesThatCannotBeAreRefused(String settings, String line) {
+    for (String setting : settings.split(" ")) {
+      String[] parts = setting.split("=");
+      sys.put("http.tls." + parts[0], parts[1]);
+    }
+    refusedWith(line);
   }
 
   @Test

@@ -2,11 +2,19 @@ package io.steelyard.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.json.Json;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -33,7 +41,13 @@ class HealthIT {
   void theProcessIsLiveAndReady() {
     assertThat(get("/health/live").object()).containsEntry("status", "up");
     assertThat(get("/health/ready").object())
-        .isEqualTo(Map.of("status", "up", "database", "up", "serving", true));
+        .isEqualTo(
+            Map.of(
+                "status", "up",
+                "database", "up",
+                "schema", "up",
+                "serving", true,
+                "phase", "serving"));
     assertThat(get("/health/ready").header("cache-control")).isEqualTo("no-store");
   }
 
@@ -81,6 +95,49 @@ class HealthIT {
         .doesNotContain(merchant.key())
         .doesNotContain("the-one")
         .doesNotContain("/a/path/of/my/own");
+  }
+
+  @Test
+  void withoutItsSchemaItIsNotReady() throws Exception {
+    try (TestApp own = TestApp.start();
+        Connection sql =
+            DriverManager.getConnection(
+                own.database().jdbcUrl(), own.database().user(), own.database().password());
+        Statement statement = sql.createStatement()) {
+      statement.execute("UPDATE flyway_schema_history SET success = false");
+      Answer notMigrated = own.management("GET", "/health/ready").undocumented().send(503);
+      assertThat(notMigrated.object())
+          .containsEntry("database", "up")
+          .containsEntry("schema", "down")
+          .containsEntry("serving", true);
+
+      statement.execute("DROP TABLE flyway_schema_history");
+      assertThat(own.management("GET", "/health/ready").undocumented().send(503).object())
+          .containsEntry("database", "up")
+          .containsEntry("schema", "down");
+    }
+  }
+
+  /** The command of the Dockerfile, as its shell runs it in the container. */
+  @Test
+  void theContainersCheckTellsReadyFromNot() throws Exception {
+    String dockerfile = Files.readString(Path.of("docker/Dockerfile"));
+    String command =
+        dockerfile.split("HEALTHCHECK [^\\[]*CMD ", 2)[1].lines().findFirst().orElseThrow();
+    List<String> check = new ArrayList<>();
+    for (Object part : Json.MAPPER.readValue(command, List.class)) {
+      check.add(((String) part).replace("/8081", "/" + app.managementPort()));
+    }
+    assertThat(exitCode(check)).isZero();
+
+    check.replaceAll(part -> part.replace("/health/ready", "/health/none"));
+    assertThat(exitCode(check)).isNotZero();
+  }
+
+  private static int exitCode(List<String> command) throws Exception {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    assertThat(process.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    return process.exitValue();
   }
 
   @Test
