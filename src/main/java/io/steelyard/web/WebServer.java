@@ -34,10 +34,12 @@ public final class WebServer {
   private final HttpServer server;
   private final HttpServerOptions options;
   private final Config config;
+  private final AccessLog access;
   private int connections;
 
   public WebServer(Vertx vertx, Config config, String host, int port) {
     this.config = config;
+    this.access = new AccessLog(config.log());
     this.options =
         new HttpServerOptions()
             .setHost(host)
@@ -92,7 +94,7 @@ public final class WebServer {
     String requestId = name(request);
     String problem = problem(request);
     if (problem != null) {
-      Problems.respond(request, requestId, Refusal.closing(400, "malformed_request", problem));
+      refuse(request, requestId, Refusal.closing(400, "malformed_request", problem));
       return;
     }
     if (!api.handle(request, requestId)) {
@@ -139,6 +141,12 @@ public final class WebServer {
             : cause instanceof TooLongHttpLineException
                 ? Refusal.closing(414, "uri_too_long", "The request line is too long.")
                 : Refusal.closing(400, "malformed_request", "The request cannot be read.");
+    refuse(request, requestId, refusal);
+  }
+
+  private void refuse(HttpServerRequest request, String requestId, Refusal refusal) {
+    long startedAtNanos = System.nanoTime();
     Problems.respond(request, requestId, refusal);
+    access.refused(request, requestId, null, startedAtNanos);
   }
 }
