@@ -67,14 +67,15 @@ class SecretsIT {
   }
 
   private String call(String base, String method, String path, String body, String... headers) {
-    HttpRequest request =
+    HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(base + path))
             .method(method, BodyPublishers.ofString(body))
-            .header("content-type", "application/json")
-            .headers(headers)
-            .build();
+            .header("content-type", "application/json");
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
     try {
-      return client.send(request, BodyHandlers.ofString()).body();
+      return client.send(request.build(), BodyHandlers.ofString()).body();
     } catch (IOException | InterruptedException e) {
       throw new IllegalStateException(e);
     }
