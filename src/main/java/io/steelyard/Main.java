@@ -1,11 +1,14 @@
 package io.steelyard;
 
-import ch.qos.logback.classic.LoggerContext;
+import io.steelyard.cli.Cli;
 import io.steelyard.config.ConfigLoader;
 import io.steelyard.config.StartFailure;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
-import java.nio.file.Files;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Optional;
@@ -14,7 +17,10 @@ import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The process: configuration, service, exit codes. The only place that waits for Futures. */
+/**
+ * The process: without arguments the service, with arguments one command of the command line. The
+ * only place, beside the commands, that waits for Futures.
+ */
 public final class Main {
   private static final String BUFFER_ALLOCATOR = "io.netty.allocator.type";
   private static final int STOPPED = 0;
@@ -29,7 +35,27 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] args) {
-    configureLogging();
+    Logging.begin();
+    if (args.length == 0) {
+      serve();
+      return;
+    }
+    PrintWriter out = writer(FileDescriptor.out);
+    PrintWriter err = writer(FileDescriptor.err);
+    int code = new Cli(Main::serve, out, err).execute(args);
+    if (code != Cli.SERVING) {
+      Logging.end();
+      System.exit(code);
+    }
+  }
+
+  /** UTF-8 whatever the locale: a catalogue that is exported must be what was applied. */
+  private static PrintWriter writer(FileDescriptor descriptor) {
+    return new PrintWriter(new FileOutputStream(descriptor), true, StandardCharsets.UTF_8);
+  }
+
+  /** Starts the service and returns; a start that fails ends the process, and so does a signal. */
+  private static void serve() {
     configureBuffers();
     long startedAt = System.nanoTime();
     Future<Service> starting = start();
@@ -38,7 +64,7 @@ public final class Main {
       Service service = starting.await(START_LIMIT_S, TimeUnit.SECONDS);
       Optional<Demo.Introduction> demo = service.demo().await(START_LIMIT_S, TimeUnit.SECONDS);
       log().info("Started in {} ms", (System.nanoTime() - startedAt) / NANOS_PER_MS);
-      System.out.println(banner(service, demo));
+      introduce(service, demo);
       log().debug("Settings:\n{}", service.config());
     } catch (StartFailure e) {
       fail(starting, e.getMessage());
@@ -52,17 +78,27 @@ public final class Main {
     }
   }
 
-  private static String banner(Service service, Optional<Demo.Introduction> demo) {
+  private static void introduce(Service service, Optional<Demo.Introduction> demo) {
+    if (service.config().logFormat().equals("json")) {
+      // Nothing but JSON on stdout, and no secrets: these are in the data directory.
+      log()
+          .atInfo()
+          .addKeyValue("api", service.publicUrl())
+          .addKeyValue("operator", service.managementUrl() + "/operator")
+          .log("Steelyard is ready");
+      return;
+    }
     Optional<String> token =
         service.operatorTokenGenerated()
             ? Optional.of(service.config().operator().token())
             : Optional.empty();
-    return Banner.text(
-        service.publicUrl(),
-        service.managementUrl(),
-        token,
-        demo,
-        new MerchantClock(Clock.systemUTC()).systemNow());
+    System.out.println(
+        Banner.text(
+            service.publicUrl(),
+            service.managementUrl(),
+            token,
+            demo,
+            new MerchantClock(Clock.systemUTC()).systemNow()));
   }
 
   private static Future<Service> start() {
@@ -71,20 +107,11 @@ public final class Main {
         .closedOnFailure(
             ConfigLoader.load(
                 platform.vertx(), System.getenv(), System.getProperties(), Path.of("")))
-        .compose(config -> Service.start(platform, config, Deployment::of));
-  }
-
-  /** Before the first logger is made, which is when logback and Vert.x look for these. */
-  private static void configureLogging() {
-    System.setProperty(
-        "vertx.logger-delegate-factory-class-name",
-        "io.vertx.core.logging.SLF4JLogDelegateFactory");
-    if (System.getProperty("logback.configurationFile") == null) {
-      String file = "conf/logback.xml";
-      System.setProperty(
-          "logback.configurationFile",
-          Files.exists(Path.of(file)) ? Path.of(file).toAbsolutePath().toString() : file);
-    }
+        .compose(
+            config -> {
+              Logging.toStdout(config.logFormat());
+              return Service.start(platform, config, Deployment::of);
+            });
   }
 
   /**
@@ -136,9 +163,7 @@ public final class Main {
 
   /** The exit code of a signal would be 128 and its number, even after a clean stop. */
   private static void end(int code) {
-    if (LoggerFactory.getILoggerFactory() instanceof LoggerContext logback) {
-      logback.stop();
-    }
+    Logging.end();
     System.err.flush();
     Runtime.getRuntime().halt(code);
   }

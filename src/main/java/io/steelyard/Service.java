@@ -6,6 +6,7 @@ import io.steelyard.bus.Bus;
 import io.steelyard.bus.RecordCodec;
 import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.catalog.CatalogMessages;
+import io.steelyard.cli.OperatorNote;
 import io.steelyard.config.Config;
 import io.steelyard.config.Tls;
 import io.steelyard.credit.CreditMessages;
@@ -159,12 +160,24 @@ public final class Service {
                 ports::put,
                 this::publicUrl));
     return Platform.detached(deployment.start(vertx))
+        .compose(started -> Platform.detached(vertx.executeBlocking(this::leaveOperatorNote)))
         .map(
-            started -> {
+            noted -> {
               ready = true;
               return this;
             })
         .recover(this::undone);
+  }
+
+  /**
+   * For the commands of whoever may read the data directory: a token made here is in no setting.
+   */
+  private Void leaveOperatorNote() {
+    if (ports.containsKey(Deployment.MANAGEMENT)) {
+      String token = tokenGenerated ? config.operator().token() : null;
+      database.leave(OperatorNote.FILE, new OperatorNote(managementUrl(), token).text());
+    }
+    return null;
   }
 
   private Future<Service> undone(Throwable error) {

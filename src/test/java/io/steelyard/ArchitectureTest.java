@@ -38,7 +38,9 @@ class ArchitectureTest {
           .importPackages("io.steelyard");
 
   private static final String TOP = "io.steelyard";
-  private static final String[] EDGES = {"io.steelyard.http..", "io.steelyard.operator.."};
+  private static final String[] EDGES = {
+    "io.steelyard.http..", "io.steelyard.operator..", "io.steelyard.cli.."
+  };
   private static final String[] FEATURES =
       packages(
           "merchant",
@@ -101,6 +103,17 @@ class ArchitectureTest {
             .resideInAPackage("io.steelyard.http..")
             .should()
             .dependOnClassesThat(STORES.or(resideInAPackage("io.steelyard.db.."))));
+  }
+
+  /** Or a command could do what the operator API would not. */
+  @Test
+  void theCommandLineReachesFeaturesThroughTheOperatorApiOnly() {
+    check(
+        noClasses()
+            .that()
+            .resideInAPackage("io.steelyard.cli..")
+            .should()
+            .dependOnClassesThat(resideInAnyPackage(FEATURES).or(STORES)));
   }
 
   /** What each may know of the others besides their messages. */

@@ -187,11 +187,12 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
     }
     Failure failure = settings.failures().apply(cause);
     if (failure instanceof Failure.Unexpected) {
-      LOG.error(
-          "{} failed, request {}",
-          envelope.request().getClass().getSimpleName(),
-          envelope.call().requestId(),
-          cause);
+      Call call = envelope.call();
+      LOG.atError()
+          .addKeyValue("requestId", call.requestId())
+          .addKeyValue("merchantId", call.merchant() == null ? null : call.merchant().id())
+          .setCause(cause)
+          .log("{} failed", envelope.request().getClass().getSimpleName());
     }
     return failure.asException();
   }

@@ -1,6 +1,7 @@
 package io.steelyard.config;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * Every setting, as {@code conf/config.json} names it: a record per section, a component per key.
@@ -27,7 +28,8 @@ public record Config(
     Integrity integrity,
     Gateway gateway,
     Delivery delivery,
-    Security security) {
+    Security security,
+    Log log) {
 
   /**
    * @param port 0 takes a free one
@@ -268,6 +270,21 @@ public record Config(
     }
   }
 
+  /**
+   * @param format unset means text with the embedded database, JSON otherwise
+   * @param access which requests get a line: {@code usual} are all but accepted events and the
+   *     probes of health and metrics, {@code failed} those answered with 400 or above, or not at
+   *     all
+   */
+  public record Log(
+      @Unset @OneOf({"json", "text"}) String format,
+      @OneOf({"none", "failed", "usual", "all"}) String access) {}
+
+  /** {@code json} or {@code text}. */
+  public String logFormat() {
+    return log.format() != null ? log.format() : database.embedded() ? "text" : "json";
+  }
+
   public boolean demoEnabled() {
     return demo.enabled() == null ? database.embedded() : demo.enabled();
   }
@@ -293,7 +310,13 @@ public record Config(
         integrity,
         gateway,
         delivery,
-        new Security(encryptionKey));
+        new Security(encryptionKey),
+        log);
+  }
+
+  /** Every effective value by its dotted name, secrets masked, null for what is unset. */
+  public Map<String, Object> shown() {
+    return Redaction.values("", this);
   }
 
   /** Every effective value, one a line, secrets masked. */

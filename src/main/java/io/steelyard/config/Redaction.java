@@ -1,6 +1,8 @@
 package io.steelyard.config;
 
 import java.lang.reflect.RecordComponent;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.StringJoiner;
 
 /** Settings as text, with every secret masked. */
@@ -9,20 +11,28 @@ final class Redaction {
 
   private Redaction() {}
 
+  /** A line for each setting, {@code name = value}. */
   static String of(String prefix, Record section) {
     StringJoiner lines = new StringJoiner("\n");
-    append(prefix, section, lines);
+    values(prefix, section).forEach((name, value) -> lines.add(name + " = " + value));
     return lines.toString();
   }
 
-  private static void append(String prefix, Record section, StringJoiner lines) {
+  /** Values by dotted names, in the order of the records. */
+  static Map<String, Object> values(String prefix, Record section) {
+    Map<String, Object> values = new LinkedHashMap<>();
+    collect(prefix, section, values);
+    return values;
+  }
+
+  private static void collect(String prefix, Record section, Map<String, Object> values) {
     for (RecordComponent component : section.getClass().getRecordComponents()) {
       Object value = value(component, section);
       if (value instanceof Record nested) {
-        append(prefix + component.getName() + ".", nested, lines);
+        collect(prefix + component.getName() + ".", nested, values);
       } else {
         boolean masked = value != null && component.isAnnotationPresent(Secret.class);
-        lines.add(prefix + component.getName() + " = " + (masked ? MASK : value));
+        values.put(prefix + component.getName(), masked ? MASK : value);
       }
     }
   }

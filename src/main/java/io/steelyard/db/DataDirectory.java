@@ -78,12 +78,21 @@ public final class DataDirectory implements AutoCloseable {
     }
   }
 
+  /** Leaves a text in a file that only its owner can read, in the place of what it held before. */
+  public void leave(String fileName, String text) {
+    try {
+      write(path.resolve(fileName), text);
+    } catch (IOException e) {
+      throw unwritable(path, e);
+    }
+  }
+
   /** Whole or not at all, also through a crash: what it protects may be written right after. */
   private void write(Path file, String text) throws IOException {
     Path unfinished = file.resolveSibling(file.getFileName() + ".new");
     Files.deleteIfExists(unfinished);
     Files.createFile(unfinished, ownerOnly(path, "rw-------"));
-    Files.writeString(unfinished, text + "\n", StandardCharsets.US_ASCII, StandardOpenOption.SYNC);
+    Files.writeString(unfinished, text + "\n", StandardCharsets.UTF_8, StandardOpenOption.SYNC);
     Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
     flushEntries();
   }

@@ -50,6 +50,15 @@ public final class Database {
     return Optional.ofNullable(directory).map(kept -> kept.secret(ENCRYPTION_KEY_FILE));
   }
 
+  /**
+   * Leaves a note beside the embedded data, for its owner's eyes; nothing for any other database.
+   */
+  public void leave(String fileName, String text) {
+    if (directory != null) {
+      directory.leave(fileName, text);
+    }
+  }
+
   /** Stops what {@link #open} started; false when that failed and was logged. */
   public boolean close(Duration limit) {
     if (embedded == null) {

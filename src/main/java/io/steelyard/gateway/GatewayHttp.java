@@ -242,7 +242,10 @@ final class GatewayHttp {
   /** Ends the call without a verdict, and says why in the log. */
   <T> Future<T> gaveUp(Question question, Call call, String because) {
     gaveUp.increment();
-    LOG.warn("{} gave up, request {}: {}", question, call.requestId(), because);
+    LOG.atWarn()
+        .addKeyValue("requestId", call.requestId())
+        .addKeyValue("merchantId", call.merchant() == null ? null : call.merchant().id())
+        .log("{} gave up: {}", question, because);
     return FailureException.failed(
         new Failure.Unavailable(
             "gateway_unavailable", "The card gateway gives no usable answer.", RETRY_AFTER_S));

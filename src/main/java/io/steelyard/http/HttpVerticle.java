@@ -49,6 +49,7 @@ public final class HttpVerticle extends VerticleBase {
   @Override
   public Future<?> start() {
     Router router = Router.router(vertx);
+    Api.begin(router, config);
     DocsRoutes.mount(router, document);
     new SandboxRoutes(bus, config).mount(router);
     Api api =

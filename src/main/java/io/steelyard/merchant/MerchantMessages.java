@@ -7,9 +7,11 @@ import io.steelyard.bus.Request;
 import io.steelyard.domain.Environment;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.KeyType;
+import io.steelyard.domain.Paging;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Arrays;
+import java.util.List;
 
 /** What the merchant verticle may be asked: merchants, their keys and their clocks. */
 public sealed interface MerchantMessages<R extends Reply> extends Request<R> {
@@ -21,6 +23,9 @@ public sealed interface MerchantMessages<R extends Reply> extends Request<R> {
   /** Makes a merchant and its first secret key. The call carries no merchant. */
   record CreateMerchant(String name, Environment environment, ZoneId timezone)
       implements MerchantMessages<MerchantCreated> {}
+
+  /** All merchants, by when they were made. The call carries no merchant. */
+  record ListMerchants(Paging paging) implements MerchantMessages<MerchantPage> {}
 
   /** The merchant with this id, which may be any text. The call carries no merchant. */
   record FindMerchant(String id) implements MerchantMessages<FoundMerchant> {}
@@ -64,6 +69,16 @@ public sealed interface MerchantMessages<R extends Reply> extends Request<R> {
       implements Reply {}
 
   record FoundMerchant(Call.Merchant merchant) implements Reply {}
+
+  record MerchantView(
+      Id id, String name, Environment environment, ZoneId timezone, Instant createdAt) {}
+
+  record MerchantPage(List<MerchantView> results, long count, long pages, long currentPage)
+      implements Reply {
+    public MerchantPage {
+      results = List.copyOf(results);
+    }
+  }
 
   /**
    * @param key shown this once; only its hash is stored

@@ -6,7 +6,9 @@ import io.steelyard.domain.Environment;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.KeyType;
+import io.steelyard.domain.Paging;
 import io.steelyard.domain.WireName;
+import io.steelyard.merchant.MerchantMessages.MerchantView;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.sqlclient.Row;
@@ -15,6 +17,8 @@ import io.vertx.sqlclient.SqlClient;
 import io.vertx.sqlclient.Tuple;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -53,6 +57,15 @@ final class MerchantStore {
 
   private static final String MERCHANT =
       "SELECT id, environment, timezone FROM merchant WHERE id = $1";
+
+  /** The operator's own list, the other query that sees every merchant. */
+  private static final String PAGE =
+      """
+      SELECT id, name, environment, timezone, created_at FROM merchant
+      ORDER BY created_at {order}, id {order} LIMIT $1 OFFSET $2
+      """;
+
+  private static final String COUNT = "SELECT count(*) FROM merchant";
 
   /** Compares and sets in one: of two concurrent calls, the later time wins in any order. */
   private static final String SET_CLOCK =
@@ -115,6 +128,22 @@ final class MerchantStore {
         .map(rows -> first(rows).map(MerchantStore::merchant));
   }
 
+  Future<Long> count(SqlClient client) {
+    return client.preparedQuery(COUNT).execute().map(rows -> rows.iterator().next().getLong(0));
+  }
+
+  Future<List<MerchantView>> page(SqlClient client, Paging paging) {
+    return client
+        .preparedQuery(PAGE.replace("{order}", paging.ascending() ? "ASC" : "DESC"))
+        .execute(Tuple.of(paging.pageSize(), paging.offset()))
+        .map(
+            rows -> {
+              List<MerchantView> page = new ArrayList<>(rows.size());
+              rows.forEach(row -> page.add(view(row)));
+              return page;
+            });
+  }
+
   /** The clock as set, or empty when it may not be set to that. */
   Future<Optional<Instant>> setClock(
       SqlClient client, UUID merchantId, Instant now, Instant systemNow) {
@@ -137,6 +166,16 @@ final class MerchantStore {
         Sql.id(row, "id", IdKind.MERCHANT),
         WireName.parse(Environment.class, row.getString("environment")),
         ZoneId.of(row.getString("timezone")));
+  }
+
+  private static MerchantView view(Row row) {
+    Call.Merchant merchant = merchant(row);
+    return new MerchantView(
+        merchant.id(),
+        row.getString("name"),
+        merchant.environment(),
+        merchant.zone(),
+        Sql.instant(row, "created_at"));
   }
 
   private static Optional<Row> first(RowSet<Row> rows) {

@@ -13,6 +13,7 @@ import io.steelyard.domain.Environment;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.KeyType;
+import io.steelyard.domain.Paging;
 import io.steelyard.json.Json;
 import io.steelyard.merchant.MerchantMessages.ApiKeyCreated;
 import io.steelyard.merchant.MerchantMessages.ApiKeyRevoked;
@@ -24,7 +25,9 @@ import io.steelyard.merchant.MerchantMessages.CreateApiKey;
 import io.steelyard.merchant.MerchantMessages.CreateMerchant;
 import io.steelyard.merchant.MerchantMessages.FindMerchant;
 import io.steelyard.merchant.MerchantMessages.FoundMerchant;
+import io.steelyard.merchant.MerchantMessages.ListMerchants;
 import io.steelyard.merchant.MerchantMessages.MerchantCreated;
+import io.steelyard.merchant.MerchantMessages.MerchantPage;
 import io.steelyard.merchant.MerchantMessages.RevokeApiKey;
 import io.steelyard.merchant.MerchantMessages.SetClock;
 import io.steelyard.merchant.MerchantStore.NewKey;
@@ -73,6 +76,7 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
     return switch (message) {
       case CreateMerchant create -> create(create);
       case FindMerchant find -> find(find.id());
+      case ListMerchants list -> list(list.paging());
       case CreateApiKey create -> createKey(create, call);
       case RevokeApiKey revoke -> revokeKey(revoke.keyId(), call);
       case Authenticate authenticate -> authenticate(authenticate.keyHash());
@@ -118,6 +122,17 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
                 found.isPresent()
                     ? Future.succeededFuture(new FoundMerchant(found.get()))
                     : FailureException.failed(Failure.notFound("merchant")));
+  }
+
+  private Future<MerchantPage> list(Paging paging) {
+    return store
+        .count(pool)
+        .compose(
+            count ->
+                store
+                    .page(pool, paging)
+                    .map(
+                        page -> new MerchantPage(page, count, paging.pages(count), paging.page())));
   }
 
   private Future<ApiKeyCreated> createKey(CreateApiKey create, Call call) {

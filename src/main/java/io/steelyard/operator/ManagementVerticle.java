@@ -51,6 +51,7 @@ public final class ManagementVerticle extends VerticleBase {
   public Future<?> start() {
     pool = pools.control(vertx);
     Router router = Router.router(vertx);
+    Api.begin(router, config);
     new HealthRoutes(vertx, pool, readiness, metrics).mount(router);
     Schemas document = Schemas.operator();
     DocsRoutes.mount(router, document);

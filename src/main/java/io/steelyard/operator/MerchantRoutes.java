@@ -13,6 +13,7 @@ import io.steelyard.domain.WireName;
 import io.steelyard.json.Validator;
 import io.steelyard.merchant.MerchantMessages.CreateApiKey;
 import io.steelyard.merchant.MerchantMessages.CreateMerchant;
+import io.steelyard.merchant.MerchantMessages.ListMerchants;
 import io.steelyard.merchant.MerchantMessages.RevokeApiKey;
 import io.steelyard.merchant.MerchantMessages.SetClock;
 import io.steelyard.web.Answer;
@@ -25,6 +26,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Merchants, their keys and their clocks. */
 final class MerchantRoutes {
@@ -43,6 +45,7 @@ final class MerchantRoutes {
   List<Endpoint> endpoints() {
     return List.of(
         Endpoint.post("/operator/merchants", this::create),
+        Endpoint.get("/operator/merchants", this::list),
         Endpoint.post("/operator/merchants/{id}/api-keys", this::createKey),
         Endpoint.delete("/operator/merchants/{id}/api-keys/{keyId}", this::revokeKey),
         Endpoint.put("/operator/merchants/{id}/clock", this::setClock).within(timeouts.clockMs()));
@@ -59,6 +62,12 @@ final class MerchantRoutes {
                 zone(Bodies.text(body, "timezone"))),
             exchange.call())
         .map(Answer::created);
+  }
+
+  private Future<Answer> list(Exchange exchange) {
+    ListMerchants list = new ListMerchants(exchange.query().paging(Set.of()));
+    exchange.query().check();
+    return bus.ask(list, exchange.call()).map(Answer::ok);
   }
 
   private static ZoneId zone(String name) {

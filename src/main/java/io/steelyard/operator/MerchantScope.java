@@ -16,8 +16,7 @@ final class MerchantScope {
 
   /** The exchange's call on behalf of the merchant in its path; not found otherwise. */
   Future<Call> of(Exchange exchange) {
-    Call call = exchange.call();
-    return bus.ask(new FindMerchant(exchange.path("id")), call)
-        .map(found -> call.forMerchant(found.merchant()));
+    return bus.ask(new FindMerchant(exchange.path("id")), exchange.call())
+        .map(found -> exchange.of(found.merchant()));
   }
 }

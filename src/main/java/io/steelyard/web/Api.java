@@ -20,19 +20,12 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Takes requests through the same steps on both ports: count and refuse above the limit, admit,
  * wait for a place, read the body, run the operation, answer. One per HTTP verticle instance.
  */
 public final class Api {
-  private static final Logger LOG = LoggerFactory.getLogger(Api.class);
-
-  /** In place of a status: the client left before there was an answer. */
-  private static final int GONE = 0;
-
   private final Config config;
   private final List<ApiPath> paths;
   private final Gate gate;
@@ -44,6 +37,7 @@ public final class Api {
   private final Counter refused;
   private final MerchantShares shares;
   private final Waits places;
+  private final AccessLog access;
   private int inFlight;
 
   public Api(
@@ -58,6 +52,7 @@ public final class Api {
     this.patience = new Patience(config.timeouts().idleMs());
     this.shares = MerchantShares.of(vertx, config.limits(), config.timeouts().placeMs(), metrics);
     this.places = Waits.of(vertx, config.timeouts().placeMs());
+    this.access = new AccessLog(config.log());
     this.refused =
         Counter.builder("steelyard.http.refused")
             .description("Requests refused because too many were in flight")
@@ -75,12 +70,14 @@ public final class Api {
     if (raw == null) {
       return false;
     }
+    long startedAtNanos = System.nanoTime();
     for (ApiPath path : paths) {
       String[] values = path.template().match(raw);
       if (values != null) {
         ApiPath.Served served = path.served(request.method());
         if (served == null) {
           Problems.respond(request, requestId, path.methodRefusal(request.method()));
+          access.refused(request, requestId, path.template().text(), startedAtNanos);
         } else {
           serve(
               new Arrival(
@@ -89,12 +86,17 @@ public final class Api {
                   values,
                   request,
                   requestId,
-                  System.nanoTime()));
+                  startedAtNanos));
         }
         return true;
       }
     }
     return false;
+  }
+
+  /** Begins every router, so that each of its requests gets its line in the log. */
+  public static void begin(Router router, Config config) {
+    new AccessLog(config.log()).mount(router);
   }
 
   /** Ends every router: what nothing matched is 404, what broke is 500. */
@@ -130,6 +132,7 @@ public final class Api {
     HttpServerRequest request = arrival.request();
     if (inFlight >= config.limits().httpInFlightPerInstance()) {
       Problems.respond(request, arrival.requestId(), full());
+      access.answered(arrival, request.response().getStatusCode());
       return;
     }
     inFlight++;
@@ -139,7 +142,7 @@ public final class Api {
               inFlight--;
               boolean gone = request.response().closed();
               answer(request, arrival.requestId(), outcome);
-              observe(arrival, gone ? GONE : request.response().getStatusCode());
+              observe(arrival, gone ? AccessLog.GONE : request.response().getStatusCode());
             });
   }
 
@@ -182,6 +185,7 @@ public final class Api {
       return runHolding(arrival, call, bodyBytes.hold(null));
     }
     Id merchant = call.merchant().id();
+    arrival.isOf(merchant);
     long announced = BodyReader.announced(arrival.request());
     MerchantShares.Place place = shares.enter(merchant, announced);
     if (place != null) {
@@ -270,11 +274,9 @@ public final class Api {
                     .description("Requests by route and status")
                     .tag("method", endpoint.method().name())
                     .tag("route", endpoint.path())
-                    .tag("status", each == GONE ? "gone" : Integer.toString(each))
+                    .tag("status", each == AccessLog.GONE ? "gone" : Integer.toString(each))
                     .register(metrics))
         .record(nanos, TimeUnit.NANOSECONDS);
-    if (LOG.isDebugEnabled()) {
-      LOG.debug("{} {} {} {}", arrival.requestId(), endpoint.method(), endpoint.path(), status);
-    }
+    access.answered(arrival, status);
   }
 }

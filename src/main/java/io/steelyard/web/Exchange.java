@@ -12,7 +12,7 @@ import java.util.Optional;
 
 /** One request that was let in, with everything an operation needs of it. */
 public final class Exchange {
-  private final HttpServerRequest request;
+  private final Arrival arrival;
   private final Call call;
   private final Buffer body;
   private final Object tree;
@@ -20,25 +20,18 @@ public final class Exchange {
   private final Query query;
 
   /**
-   * @param values of the parameters, raw
    * @param tree the JSON body as maps, lists and values, for endpoints that read JSON
    */
-  Exchange(
-      HttpServerRequest request,
-      Call call,
-      List<String> parameters,
-      String[] values,
-      Buffer body,
-      Object tree) {
-    this.request = request;
+  Exchange(Arrival arrival, Call call, Buffer body, Object tree) {
+    this.arrival = arrival;
     this.call = call;
     this.body = body;
     this.tree = tree;
     List<Fault> faults = new ArrayList<>();
-    for (int i = 0; i < parameters.size(); i++) {
-      readPath(parameters.get(i), values[i], faults);
+    for (int i = 0; i < arrival.parameters().size(); i++) {
+      readPath(arrival.parameters().get(i), arrival.values()[i], faults);
     }
-    this.query = new Query(request.query(), faults);
+    this.query = new Query(arrival.request().query(), faults);
   }
 
   private void readPath(String name, String raw, List<Fault> faults) {
@@ -55,8 +48,14 @@ public final class Exchange {
     return call;
   }
 
+  /** The call on behalf of a merchant that was found only now, e.g. by the path. */
+  public Call of(Call.Merchant merchant) {
+    arrival.isOf(merchant.id());
+    return call.forMerchant(merchant);
+  }
+
   public HttpServerRequest request() {
-    return request;
+    return arrival.request();
   }
 
   /** The decoded value of a path parameter. */

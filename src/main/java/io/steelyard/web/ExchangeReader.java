@@ -89,7 +89,6 @@ final class ExchangeReader {
     Integer ownTimeoutMs = arrival.endpoint().timeoutMs();
     int timeoutMs = ownTimeoutMs == null ? requestMs : ownTimeoutMs;
     Call timed = Call.within(call.requestId(), call.merchant(), timeoutMs);
-    return new Exchange(
-        arrival.request(), timed, arrival.parameters(), arrival.values(), body, tree);
+    return new Exchange(arrival, timed, body, tree);
   }
 }

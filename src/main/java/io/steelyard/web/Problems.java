@@ -29,7 +29,7 @@ public final class Problems {
     } else if (error instanceof FailureException known) {
       fail(request, requestId, known.failure());
     } else {
-      LOG.error("request {} failed", requestId, error);
+      LOG.atError().addKeyValue("requestId", requestId).setCause(error).log("a request failed");
       fail(request, requestId, new Failure.Unexpected());
     }
   }

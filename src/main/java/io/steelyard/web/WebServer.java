@@ -47,6 +47,7 @@ public final class WebServer {
   private final MeterRegistry metrics;
   private HttpServer server;
   private TlsRenewal renewal;
+  private final AccessLog access;
   private int connections;
 
   /**
@@ -69,6 +70,7 @@ public final class WebServer {
     this.config = config;
     this.port = port;
     this.metrics = metrics;
+    this.access = new AccessLog(config.log());
     this.options =
         new HttpServerOptions()
             .setHost(port.host())
@@ -160,7 +162,7 @@ public final class WebServer {
     String requestId = name(request);
     String problem = problem(request);
     if (problem != null) {
-      Problems.respond(request, requestId, Refusal.closing(400, "malformed_request", problem));
+      refuse(request, requestId, Refusal.closing(400, "malformed_request", problem));
       return;
     }
     if (!api.handle(request, requestId)) {
@@ -215,6 +217,12 @@ public final class WebServer {
             : cause instanceof TooLongHttpLineException
                 ? Refusal.closing(414, "uri_too_long", "The request line is too long.")
                 : Refusal.closing(400, "malformed_request", "The request cannot be read.");
+    refuse(request, requestId, refusal);
+  }
+
+  private void refuse(HttpServerRequest request, String requestId, Refusal refusal) {
+    long startedAtNanos = System.nanoTime();
     Problems.respond(request, requestId, refusal);
+    access.refused(request, requestId, null, startedAtNanos);
   }
 }

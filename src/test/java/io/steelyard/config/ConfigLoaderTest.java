@@ -386,4 +386,19 @@ class ConfigLoaderTest {
         .asString()
         .doesNotContain("s3cret", TOKEN);
   }
+
+  @Test
+  void theLogIsForPeopleBesideAnEmbeddedDatabaseAndForProgramsOtherwise() throws Exception {
+    assertThat(load().logFormat()).isEqualTo("text");
+    env.put("STEELYARD_LOG_FORMAT", "json");
+    assertThat(load().logFormat()).isEqualTo("json");
+    env.put("STEELYARD_LOG_FORMAT", "");
+    env.put("STEELYARD_DATABASE_URL", URL);
+    env.put("STEELYARD_OPERATOR_TOKEN", TOKEN);
+    assertThat(load().logFormat()).isEqualTo("json");
+    env.put("STEELYARD_LOG_FORMAT", "xml");
+    refusedWith(
+        "log.format must be one of json, text, or left out, not \"xml\""
+            + " (environment variable STEELYARD_LOG_FORMAT)");
+  }
 }

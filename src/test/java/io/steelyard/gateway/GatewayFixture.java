@@ -68,7 +68,8 @@ final class GatewayFixture {
         null,
         new Config.Gateway(2000, 3, 20, CHECKOUT_TTL_MS),
         null,
-        new Config.Security(null));
+        new Config.Security(null),
+        null);
   }
 
   /** A test merchant whose clock stands at {@link #NOW}. */

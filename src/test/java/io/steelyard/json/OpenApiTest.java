@@ -150,6 +150,7 @@ class OpenApiTest {
     assertThat(operations(Document.OPERATOR))
         .containsExactlyInAnyOrder(
             "post /operator/merchants",
+            "get /operator/merchants",
             "post " + merchant + "/api-keys",
             "delete " + merchant + "/api-keys/{keyId}",
             "put " + merchant + "/catalog",
@@ -449,6 +450,8 @@ class OpenApiTest {
         view("IngestedEvents", UsageMessages.Ingested.class),
         view("Fault", Failure.Fault.class),
         operator("MerchantCreated", MerchantMessages.MerchantCreated.class),
+        operator("Merchant", MerchantMessages.MerchantView.class),
+        operator("MerchantPage", MerchantMessages.MerchantPage.class),
         operator("ApiKey", MerchantMessages.ApiKeyView.class),
         operator("ApiKeyCreated", MerchantMessages.ApiKeyCreated.class),
         operator("CreateMerchant", MerchantMessages.CreateMerchant.class),

@@ -78,6 +78,30 @@ class MerchantsIT {
   }
 
   @Test
+  void merchantsAreListedInTheOrderTheyCameIn() {
+    List<Object> ids =
+        List.of(
+            create(Map.of("name", "First", "environment", "test")).at("id"),
+            create(Map.of("name", "Second", "environment", "live")).at("id"));
+    int count = app.operator("GET", "/operator/merchants").send(200).at("count");
+
+    Answer newest = app.operator("GET", "/operator/merchants?pageSize=2").send(200);
+    Answer last =
+        app.operator("GET", "/operator/merchants?pageSize=1&order=asc&page=" + count).send(200);
+    Answer beyond =
+        app.operator("GET", "/operator/merchants?pageSize=1&page=" + (count + 1)).send(200);
+
+    assertThat(newest.<Object>at("results.0.id")).isEqualTo(ids.get(1));
+    assertThat(newest.<Object>at("results.1.id")).isEqualTo(ids.get(0));
+    assertThat(newest.<String>at("results.0.name")).isEqualTo("Second");
+    assertThat(last.<Object>at("results.0.id")).isEqualTo(ids.get(1));
+    assertThat(beyond.<List<?>>at("results")).isEmpty();
+    assertThat(newest.text()).doesNotContain("apiKey", "sk_");
+    assertThat(app.operator("GET", "/operator/merchants?orderBy=name").send(400).faults())
+        .containsExactly("?orderBy unknown_parameter");
+  }
+
+  @Test
   void aKeyIsStoredOnlyAsItsHash() {
     Merchant merchant = app.merchant("test", null);
 

@@ -25,20 +25,27 @@ import java.util.regex.Pattern;
 
 /** The service as a process of its own, on free ports, that can be killed. */
 public final class ServiceProcess implements AutoCloseable {
+  /** In the text for people, and in a line of JSON. */
   private static final Pattern OPERATOR =
-      Pattern.compile("^  Operator +(http://[^/]+)/operator", Pattern.MULTILINE);
+      Pattern.compile(
+          "(?:^  Operator +|\"operator\":\")(http://[^/]+)/operator", Pattern.MULTILINE);
+
+  private static final Pattern API =
+      Pattern.compile("(?:^  API +|\"api\":\")(http://[^/\"\\s]+)", Pattern.MULTILINE);
   private static final long START_S = 120;
   private static final Duration ANSWER_LIMIT = Duration.ofMinutes(5);
   private static final AtomicInteger COUNTER = new AtomicInteger();
 
   private final Process process;
   private final Path output;
+  private final Path errors;
   private final String management;
   private final HttpClient client = HttpClient.newHttpClient();
 
-  private ServiceProcess(Process process, Path output) throws Exception {
+  private ServiceProcess(Process process, Path output, Path errors) throws Exception {
     this.process = process;
     this.output = output;
+    this.errors = errors;
     this.management = awaitStarted();
   }
 
@@ -49,27 +56,41 @@ public final class ServiceProcess implements AutoCloseable {
    * @param settings dotted names and their values, over the defaults
    */
   public static ServiceProcess start(Path dir, Endpoint database, Map<String, String> settings) {
+    return start(
+        dir,
+        Map.of(
+            "STEELYARD_OPERATOR_TOKEN",
+            TestApp.OPERATOR_TOKEN,
+            "STEELYARD_DATABASE_URL",
+            TestApp.url(database)),
+        settings);
+  }
+
+  /**
+   * As {@link #start(Path, Endpoint, Map)}, with the secrets in the environment that a list of
+   * processes does not show.
+   */
+  public static ServiceProcess start(
+      Path dir, Map<String, String> environment, Map<String, String> settings) {
     List<String> command = new ArrayList<>();
     command.add(ProcessHandle.current().info().command().orElseThrow());
     command.addAll(
         List.of("--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-Xmx320m"));
-    command.addAll(
-        List.of(
-            "-Dhttp.port=0",
-            "-Dmanagement.port=0",
-            "-Doperator.token=" + TestApp.OPERATOR_TOKEN,
-            "-Ddatabase.url=" + TestApp.url(database)));
+    command.addAll(List.of("-Dhttp.port=0", "-Dmanagement.port=0"));
     settings.forEach((name, value) -> command.add("-D" + name + "=" + value));
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
-    Path output = dir.resolve("service-" + COUNTER.incrementAndGet() + ".out");
+    int number = COUNTER.incrementAndGet();
+    Path output = dir.resolve("service-" + number + ".out");
+    Path errors = dir.resolve("service-" + number + ".err");
     ProcessBuilder builder =
         new ProcessBuilder(command)
             .directory(dir.toFile())
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile());
+            .redirectOutput(output.toFile())
+            .redirectError(errors.toFile());
     builder.environment().keySet().removeIf(name -> name.startsWith("STEELYARD_"));
+    builder.environment().putAll(environment);
     try {
-      return new ServiceProcess(builder.start(), output);
+      return new ServiceProcess(builder.start(), output, errors);
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
@@ -84,19 +105,52 @@ public final class ServiceProcess implements AutoCloseable {
       }
       if (!process.isAlive() || System.nanoTime() > deadline) {
         process.destroyForcibly();
-        throw new IllegalStateException("the service did not start: " + output());
+        throw new IllegalStateException("the service did not start: " + output() + errors());
       }
       Thread.sleep(10);
     }
   }
 
-  /** What it has said so far. */
+  /** What it has said so far on stdout. */
   public String output() {
+    return read(output);
+  }
+
+  /** What it has said so far on stderr. */
+  public String errors() {
+    return read(errors);
+  }
+
+  private static String read(Path file) {
     try {
-      return Files.readString(output);
+      return Files.readString(file);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Where its external API is, e.g. {@code http://127.0.0.1:12345}. */
+  public String api() {
+    Matcher known = API.matcher(output());
+    if (!known.find()) {
+      throw new IllegalStateException("no address is known: " + output());
+    }
+    return known.group(1);
+  }
+
+  /** Where its management port is. */
+  public String management() {
+    return management;
+  }
+
+  public ProcessHandle handle() {
+    return process.toHandle();
+  }
+
+  /** Tells it to stop and waits; its exit code. */
+  public int stop() {
+    process.destroy();
+    return process.onExit().join().exitValue();
   }
 
   /** Sends a request of the operator API; the answer fails when the process is killed before. */

@@ -1,0 +1,81 @@
+package io.steelyard;
+
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.joran.JoranConfigurator;
+import ch.qos.logback.core.joran.spi.JoranException;
+import ch.qos.logback.core.util.Loader;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where the log goes and in which form. Until the configuration is known, and in every command but
+ * {@code run}, it goes to stderr, so that stdout is left to what was asked for.
+ */
+final class Logging {
+  private static final String FILE_PROPERTY = "logback.configurationFile";
+  private static final String FILE = "conf/logback.xml";
+
+  /** The variable of that file which says to which of its appenders lines go. */
+  private static final String APPENDER = "appender";
+
+  private Logging() {}
+
+  /** Before the first logger is made, which is when logback and Vert.x look for these. */
+  static void begin() {
+    System.setProperty(
+        "vertx.logger-delegate-factory-class-name",
+        "io.vertx.core.logging.SLF4JLogDelegateFactory");
+    if (System.getProperty(FILE_PROPERTY) == null) {
+      System.setProperty(
+          FILE_PROPERTY,
+          Files.exists(Path.of(FILE)) ? Path.of(FILE).toAbsolutePath().toString() : FILE);
+    }
+  }
+
+  /**
+   * From now on to stdout.
+   *
+   * @param format {@code json} or {@code text}
+   */
+  static void toStdout(String format) {
+    if (!(LoggerFactory.getILoggerFactory() instanceof LoggerContext logback)) {
+      return;
+    }
+    URL file = file(System.getProperty(FILE_PROPERTY));
+    if (file == null) {
+      return; // logback has its own defaults then
+    }
+    logback.reset();
+    logback.putProperty(APPENDER, format);
+    JoranConfigurator configurator = new JoranConfigurator();
+    configurator.setContext(logback);
+    try {
+      configurator.doConfigure(file);
+    } catch (JoranException e) {
+      throw new IllegalStateException("cannot read " + file, e);
+    }
+  }
+
+  /** As logback itself finds it: a URL, a resource or a file. */
+  private static URL file(String name) {
+    try {
+      if (Files.exists(Path.of(name))) {
+        return Path.of(name).toUri().toURL();
+      }
+      URL resource = Loader.getResource(name, Logging.class.getClassLoader());
+      return resource != null ? resource : Path.of(name).toUri().toURL();
+    } catch (MalformedURLException e) {
+      throw new IllegalStateException(name + " is no file", e);
+    }
+  }
+
+  /** Writes what is still waiting to be written, and ends. */
+  static void end() {
+    if (LoggerFactory.getILoggerFactory() instanceof LoggerContext logback) {
+      logback.stop();
+    }
+  }
+}

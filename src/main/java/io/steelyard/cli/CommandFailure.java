@@ -1,0 +1,23 @@
+package io.steelyard.cli;
+
+import java.util.List;
+
+/** Why a command was not carried out: a line for the operator, and details where there are any. */
+final class CommandFailure extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final transient List<String> details;
+
+  CommandFailure(String line) {
+    this(line, List.of());
+  }
+
+  CommandFailure(String line, List<String> details) {
+    super(line);
+    this.details = List.copyOf(details);
+  }
+
+  List<String> details() {
+    return details;
+  }
+}

@@ -1,0 +1,175 @@
+package io.steelyard.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.steelyard.json.Json;
+import io.steelyard.support.CommandProcess;
+import io.steelyard.support.CommandProcess.Outcome;
+import io.steelyard.support.PostgresSupport;
+import io.steelyard.support.TestApp;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands in processes of their own, against a running service. */
+class OperatorCommandsIT {
+  private static final String CATALOG = "conf/demo-catalog.yaml";
+  private static TestApp app;
+
+  @TempDir Path dir;
+
+  @BeforeAll
+  static void start() {
+    app = TestApp.start();
+  }
+
+  @AfterAll
+  static void stop() {
+    app.close();
+  }
+
+  private CommandProcess command() {
+    return new CommandProcess(dir)
+        .with("STEELYARD_OPERATOR_TOKEN", TestApp.OPERATOR_TOKEN)
+        .with("STEELYARD_MANAGEMENT_PORT", Integer.toString(app.managementPort()));
+  }
+
+  private String run(String... args) {
+    Outcome outcome = command().run(args);
+    assertThat(outcome.err()).isEmpty();
+    assertThat(outcome.code()).isZero();
+    return outcome.out();
+  }
+
+  private static int statusWith(String key) {
+    return app.external("GET", "/external/customers").key(key).send().status();
+  }
+
+  private static String after(String label, String text) {
+    return text.lines()
+        .filter(line -> line.startsWith(label + "  "))
+        .map(line -> line.substring(label.length()).strip())
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void aMerchantIsSetUpFromTheCommandLine() throws Exception {
+    String created =
+        run(
+            "merchant",
+            "create",
+            "--name",
+            "Shop",
+            "--environment",
+            "test",
+            "--timezone",
+            "Asia/Tokyo");
+    String merchant = after("merchant", created);
+    assertThat(statusWith(after("key", created))).isEqualTo(200);
+    assertThat(run("merchant", "list")).contains(merchant + "  test  Asia/Tokyo  Shop");
+
+    Map<String, Object> second =
+        Json.readMap(run("key", "create", "--merchant", merchant, "--name", "b", "--json"));
+    assertThat(statusWith((String) second.get("key"))).isEqualTo(200);
+
+    String file = Path.of(CATALOG).toAbsolutePath().normalize().toString();
+    assertThat(run("catalog", "apply", "--merchant", merchant, file))
+        .contains("created plan pro", "created billable tokens");
+    assertThat(run("catalog", "apply", "--merchant", merchant, file))
+        .isEqualTo("nothing changed\n");
+    roundTrip(merchant);
+
+    run("key", "revoke", "--merchant", merchant, (String) second.get("id"));
+    assertThat(statusWith((String) second.get("key"))).isEqualTo(401);
+    assertThat(statusWith(after("key", created))).isEqualTo(200);
+  }
+
+  private void roundTrip(String merchant) throws Exception {
+    String yaml = run("catalog", "export", "--merchant", merchant);
+    Outcome applied = command().runReading(yaml, "catalog", "apply", "--merchant", merchant, "-");
+    assertThat(applied).isEqualTo(new Outcome(0, "nothing changed\n", ""));
+    String json = run("catalog", "export", "--merchant", merchant, "--json");
+    Files.writeString(dir.resolve("catalog.json"), json);
+    assertThat(run("catalog", "apply", "--merchant", merchant, "catalog.json"))
+        .isEqualTo("nothing changed\n");
+    assertThat(run("catalog", "export", "--merchant", merchant)).isEqualTo(yaml);
+  }
+
+  @Test
+  void whatTheServiceRefusesIsToldWithEveryFault() throws Exception {
+    Outcome nobody = command().run("key", "create", "--merchant", "mer_x/../y");
+    Outcome mode = command().run("merchant", "create", "--name", "", "--environment", "staging");
+    Files.writeString(
+        dir.resolve("bad.yaml"), "plans:\n  - {externalId: a, name: A, colour: red}\n");
+    String merchant = app.merchant("test", null).id();
+    Outcome bad = command().run("catalog", "apply", "--merchant", merchant, "bad.yaml");
+    Outcome missing = command().run("catalog", "apply", "--merchant", merchant, "none.yaml");
+
+    assertThat(nobody.code()).isEqualTo(1);
+    assertThat(nobody.err()).startsWith("steelyard: 404 merchant_not_found: ");
+    assertThat(mode.code()).isEqualTo(1);
+    assertThat(mode.err()).contains("  /name: ", "  /environment: ");
+    assertThat(bad.code()).isEqualTo(1);
+    assertThat(bad.err()).contains("/plans/0/colour: ");
+    assertThat(missing.err()).isEqualTo("steelyard: none.yaml cannot be read\n");
+    assertThat(nobody.out() + mode.out() + bad.out() + missing.out()).isEmpty();
+  }
+
+  @Test
+  void theTokenComesFromAFileAndAWrongOneIsNotShown() throws Exception {
+    Files.writeString(dir.resolve("token"), TestApp.OPERATOR_TOKEN + "\n");
+    String url = "http://127.0.0.1:" + app.managementPort();
+    CommandProcess bare = new CommandProcess(dir);
+
+    Outcome named = bare.run("merchant", "list", "--url", url, "--token-file", "token", "--json");
+    Outcome none = bare.run("merchant", "list", "--url", url);
+    Outcome wrong =
+        bare.with("STEELYARD_OPERATOR_TOKEN", "another-token-of-somebody")
+            .run("merchant", "list", "--url", url);
+
+    assertThat(named.code()).as(named.err()).isZero();
+    named.out().lines().forEach(line -> assertThat(Json.readMap(line)).containsKey("id"));
+    assertThat(none.code()).isEqualTo(1);
+    assertThat(none.err()).contains("STEELYARD_OPERATOR_TOKEN", "--token-file");
+    assertThat(wrong.code()).isEqualTo(1);
+    assertThat(wrong.err())
+        .contains("refuses this operator token")
+        .doesNotContain("another-token-of-somebody");
+  }
+
+  @Test
+  void aNameWithControlCharactersDoesNotReachTheTerminal() {
+    app.operator("POST", "/operator/merchants")
+        .json(Map.of("name", "red\u001b[31m\nmer_forged", "environment", "test"))
+        .send(201);
+
+    assertThat(run("merchant", "list")).doesNotContain("\u001b", "\nmer_forged");
+  }
+
+  @Test
+  void theIntegrityCheckFailsWhereSomethingIsFound() {
+    String merchant = app.merchant("test", null).id();
+    String broken = app.merchant("live", null).id();
+    assertThat(run("integrity", "check", "--merchant", broken)).isEqualTo(broken + "  clean\n");
+    PostgresSupport.execute(
+        app.database(),
+        "UPDATE invoice_number SET last = 3 WHERE merchant_id ="
+            + " (SELECT id FROM merchant WHERE environment = 'live')");
+
+    Outcome one = command().run("integrity", "check", "--merchant", broken);
+    Outcome other = command().run("integrity", "check", "--merchant", merchant, "--json");
+    Outcome all = command().run("integrity", "check", "--all");
+
+    assertThat(one.code()).isEqualTo(1);
+    assertThat(one.out()).startsWith(broken + "  not clean\n").contains("  numbers ");
+    assertThat(other.code()).isZero();
+    assertThat(Json.readMap(other.out())).containsEntry("clean", true);
+    assertThat(all.code()).isEqualTo(1);
+    assertThat(all.out()).contains(merchant + "  clean\n", broken + "  not clean\n");
+  }
+}
