@@ -27,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -64,6 +65,12 @@ class IdempotencyIT {
   @AfterAll
   static void stop() {
     services.close();
+  }
+
+  /** Those of all merchants are deleted once they have expired. */
+  @BeforeEach
+  void forget() {
+    services.pool.query("DELETE FROM idempotency_key").execute().await();
   }
 
   private Idempotency with(String encryptionKey) {

@@ -64,9 +64,9 @@ class RepeatedCreationIT {
     List<String> rows =
         Tables.query(
             app.database(),
-            "SELECT merchant_id || ' ' || convert_from(answer, 'LATIN1') FROM idempotency_key"
+            "SELECT merchant_id || ' ' || encode(answer, 'escape') FROM idempotency_key"
                 + " WHERE merchant_id = '00000000-0000-0000-0000-000000000000'");
-    assertThat(rows).hasSize(1).noneMatch(row -> row.contains(key) || row.contains("Acme"));
+    assertThat(rows).isNotEmpty().noneMatch(row -> row.contains(key) || row.contains("Acme"));
     assertThat(post(app, "", "merchant", Map.of("name", "Other", "environment", "live")).problem())
         .isEqualTo("422 idempotency_key_reused []");
   }
