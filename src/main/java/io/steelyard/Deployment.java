@@ -7,10 +7,11 @@ import io.steelyard.catalog.CatalogVerticle;
 import io.steelyard.config.Config;
 import io.steelyard.credit.CreditVerticle;
 import io.steelyard.customer.CustomerVerticle;
+import io.steelyard.db.Idempotency;
 import io.steelyard.db.Pools;
+import io.steelyard.db.SecretBox;
 import io.steelyard.delivery.DeliveryVerticle;
 import io.steelyard.gateway.GatewayVerticle;
-import io.steelyard.gateway.SecretBox;
 import io.steelyard.http.HttpVerticle;
 import io.steelyard.http.RateLimits;
 import io.steelyard.integrity.IntegrityMetrics;
@@ -113,6 +114,7 @@ final class Deployment {
     IntegrityMetrics integrityMetrics = new IntegrityMetrics(wiring.metrics());
     RetentionMetrics retentionMetrics = new RetentionMetrics(wiring.metrics());
     SecretBox secrets = new SecretBox(config.security().encryptionKey());
+    Idempotency idempotency = new Idempotency(clock::systemNow, secrets, wiring.metrics());
     return new Deployment(
         List.of(
             Entry.eventLoop(
@@ -131,11 +133,18 @@ final class Deployment {
                 count.gateway().instances(),
                 () ->
                     new GatewayVerticle(
-                        settings, config, pools, clock, bus, secrets, wiring.publicUrl())),
+                        settings,
+                        config,
+                        pools,
+                        clock,
+                        bus,
+                        secrets,
+                        wiring.publicUrl(),
+                        idempotency)),
             Entry.eventLoop(
                 "merchant",
                 count.merchant().instances(),
-                () -> new MerchantVerticle(settings, pools, clock)),
+                () -> new MerchantVerticle(settings, pools, clock, idempotency)),
             Entry.eventLoop(
                 "catalog",
                 count.catalog().instances(),
@@ -143,19 +152,19 @@ final class Deployment {
             Entry.eventLoop(
                 "credit",
                 count.credit().instances(),
-                () -> new CreditVerticle(settings, pools, clock)),
+                () -> new CreditVerticle(settings, pools, clock, idempotency)),
             Entry.eventLoop(
                 "invoice",
                 count.invoice().instances(),
-                () -> new InvoiceVerticle(settings, pools, clock)),
+                () -> new InvoiceVerticle(settings, pools, clock, idempotency)),
             Entry.eventLoop(
                 "subscription",
                 count.subscription().instances(),
-                () -> new SubscriptionVerticle(settings, pools, clock, boundaries)),
+                () -> new SubscriptionVerticle(settings, pools, clock, boundaries, idempotency)),
             Entry.eventLoop(
                 "customer",
                 count.customer().instances(),
-                CustomerVerticle.instances(settings, pools, clock, boundaries)),
+                CustomerVerticle.instances(settings, pools, clock, boundaries, idempotency)),
             Entry.worker(
                 "aggregation",
                 count.aggregation().instances(),

@@ -112,6 +112,47 @@ class LostReplyIT {
     assertThat(count(same + "'lost-in-" + loss + "'")).isEqualTo("1");
   }
 
+  private static Answer create(String externalId, String key) {
+    return merchant
+        .call("POST", "/external/customers")
+        .header("idempotency-key", key)
+        .json(Map.of("externalId", externalId))
+        .send();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aCustomerWithAKeyIsAnsweredAsItWouldHaveBeen(Loss loss) throws Exception {
+    String name = "keyed-lost-in-" + loss;
+    proxy.loseAnswerTo("COMMIT", loss);
+    long startedAt = System.nanoTime();
+
+    refusedInTime(create(name, "commit-" + loss), startedAt);
+
+    Answer again = eventually(() -> create(name, "commit-" + loss), it -> it.status() == 201);
+    assertThat(again.status()).as(again.text()).isEqualTo(201);
+    assertThat(again.header("idempotent-replayed")).isEqualTo("true");
+    assertThat(again.<String>at("externalId")).isEqualTo(name);
+    String same = "customer c JOIN invoice i ON i.customer_id = c.id WHERE c.external_id = ";
+    assertThat(count(same + "'" + name + "'")).isEqualTo("1");
+  }
+
+  /** The connection ends in the middle of the transaction: nothing of it is there. */
+  @ParameterizedTest
+  @EnumSource
+  void aCustomerThatWasNotCommittedIsCreatedByTheRepetition(Loss loss) throws Exception {
+    String name = "keyed-undone-in-" + loss;
+    proxy.loseAnswerTo(name, loss);
+    long startedAt = System.nanoTime();
+
+    refusedInTime(create(name, "undone-" + loss), startedAt);
+
+    Answer again = eventually(() -> create(name, "undone-" + loss), it -> it.status() == 201);
+    assertThat(again.status()).as(again.text()).isEqualTo(201);
+    assertThat(again.header("idempotent-replayed")).isNull();
+    assertThat(count("customer WHERE external_id = '" + name + "'")).isEqualTo("1");
+  }
+
   private static boolean accepted(Answer answer) {
     return answer.status() == 202 && !answer.<Object>at("accepted").equals(0);
   }

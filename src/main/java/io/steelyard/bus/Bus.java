@@ -47,6 +47,14 @@ public final class Bus {
     return localOnly ? askHere(request, call) : askAnywhere(request, call);
   }
 
+  /**
+   * As {@link #ask}, where the call may carry an idempotency key: then the answer may also be
+   * {@link Replayed}.
+   */
+  public Future<Reply> askOnce(Request<? extends Reply> request, Call call) {
+    return ask(request, call).map(reply -> reply);
+  }
+
   @SuppressWarnings("unchecked") // a request says itself what its answer is
   private <R extends Reply> Future<R> askHere(Request<R> request, Call call) {
     Answering.Instance verticle = answering.choose(request.address());
@@ -91,6 +99,7 @@ public final class Bus {
   static Failure timedOut() {
     return new Failure.TimedOut(
         "No answer in time. Whether the request took effect is unknown: read before repeating it."
-            + " Events and upserts of customers may be repeated safely.");
+            + " What carries an Idempotency-Key, events and upserts of customers may be repeated"
+            + " safely.");
   }
 }

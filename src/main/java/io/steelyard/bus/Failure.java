@@ -33,8 +33,16 @@ public sealed interface Failure {
     }
   }
 
-  /** Well-formed, but the current state forbids it. */
-  record Conflict(String code, String detail) implements Failure {}
+  /**
+   * Well-formed, but the current state forbids it.
+   *
+   * @param retryAfterS when it may be another one; null where waiting does not help
+   */
+  record Conflict(String code, String detail, Integer retryAfterS) implements Failure {
+    public Conflict(String code, String detail) {
+      this(code, detail, null);
+    }
+  }
 
   /** It was there and will never be again. */
   record Gone(String code, String detail) implements Failure {}

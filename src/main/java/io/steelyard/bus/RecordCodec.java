@@ -26,15 +26,21 @@ public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
    *     may travel
    */
   public RecordCodec(List<Class<?>> contracts) {
+    add("Replayed", Replayed.class);
     for (Class<?> contract : contracts) {
       for (Class<?> nested : contract.getDeclaredClasses()) {
         if (nested.isRecord() && BusRecord.class.isAssignableFrom(nested)) {
-          String tag = contract.getSimpleName() + "." + nested.getSimpleName();
-          tags.put(nested, tag);
-          types.put(tag, nested.asSubclass(BusRecord.class));
+          add(
+              contract.getSimpleName() + "." + nested.getSimpleName(),
+              nested.asSubclass(BusRecord.class));
         }
       }
     }
+  }
+
+  private void add(String tag, Class<? extends BusRecord> type) {
+    tags.put(type, tag);
+    types.put(tag, type);
   }
 
   /** Registers this codec for every record, and the one for failures. Once per Vertx. */

@@ -18,6 +18,7 @@ import io.steelyard.credit.UnitUsageStore.Found;
 import io.steelyard.credit.UnitUsageStore.UnitUsage;
 import io.steelyard.credit.UnitUsageStore.Wanted;
 import io.steelyard.db.GroupedReads;
+import io.steelyard.db.Idempotency;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
@@ -43,15 +44,18 @@ public final class CreditVerticle extends StoreVerticle<CreditMessages<?>> {
       "SELECT id FROM customer WHERE merchant_id = $1 AND id = $2";
 
   private final MerchantClock clock;
+  private final Idempotency idempotency;
   private final CatalogStore catalog = new CatalogStore();
   private final CreditStore store = new CreditStore();
   private final TransactionStore transactions = new TransactionStore();
   private final UnitUsageStore usages = new UnitUsageStore();
   private final GroupedReads<Wanted, Found> reads;
 
-  public CreditVerticle(Settings settings, Pools pools, MerchantClock clock) {
+  public CreditVerticle(
+      Settings settings, Pools pools, MerchantClock clock, Idempotency idempotency) {
     super(Address.CREDIT, settings, pools);
     this.clock = clock;
+    this.idempotency = idempotency;
     this.reads = new GroupedReads<>(wanted -> usages.read(pool, wanted, clock.systemNow()));
   }
 
@@ -60,7 +64,7 @@ public final class CreditVerticle extends StoreVerticle<CreditMessages<?>> {
     return switch (message) {
       case ListTransactions list -> listTransactions(list, call);
       case GetUnitUsage get -> getUnitUsage(get, call);
-      case Allocate allocate -> pool.withTransaction(tx -> allocate(tx, allocate, call));
+      case Allocate allocate -> idempotency.once(pool, call, tx -> allocate(tx, allocate, call));
     };
   }
 

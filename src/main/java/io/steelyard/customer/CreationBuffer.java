@@ -5,9 +5,9 @@ import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
-import io.steelyard.bus.FailureException;
-import io.steelyard.customer.CustomerMessages.CreatedCustomer;
+import io.steelyard.bus.Reply;
 import io.steelyard.customer.CustomerMessages.CustomerInput;
+import io.steelyard.db.Idempotency.Outcome;
 import io.steelyard.db.SqlFailures;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -19,7 +19,6 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,13 +39,13 @@ final class CreationBuffer {
   /** Not worth dividing: a transaction has its own cost, whatever is in it. */
   private static final int SMALL = 8;
 
+  /** A customer that a call wants to be created. */
+  record Wish(Call call, CustomerInput input) {}
+
   /** Makes a group of one merchant's customers. */
   interface Transaction {
-    /**
-     * All that commits together, in the order given; empty for one whose externalId is taken, in
-     * the database or by one before it.
-     */
-    Future<List<Optional<CreatedCustomer>>> create(Call call, List<CustomerInput> inputs);
+    /** How each ended, in the order given; all that was created commits together. */
+    Future<List<Outcome>> create(List<Wish> wishes);
   }
 
   /**
@@ -54,14 +53,18 @@ final class CreationBuffer {
    * @param transaction of that instance, which stays open as long as it waits
    */
   private record Pending(
-      Context context,
-      Transaction transaction,
-      Call call,
-      CustomerInput input,
-      Promise<CreatedCustomer> answer) {
+      Context context, Transaction transaction, Wish wish, Promise<Reply> answer) {
 
-    void complete(CreatedCustomer created) {
-      context.runOnContext(now -> answer.complete(created));
+    Call call() {
+      return wish.call();
+    }
+
+    void end(Outcome outcome) {
+      if (outcome.failure() != null) {
+        fail(outcome.failure().asException());
+      } else {
+        context.runOnContext(now -> answer.complete(outcome.reply()));
+      }
     }
 
     void fail(Throwable error) {
@@ -124,9 +127,8 @@ final class CreationBuffer {
    * @param context the caller's
    * @param transaction the caller's, usable until its last answer
    */
-  Future<CreatedCustomer> add(
-      Context context, Transaction transaction, Call call, CustomerInput input) {
-    Pending pending = new Pending(context, transaction, call, input, Promise.promise());
+  Future<Reply> add(Context context, Transaction transaction, Call call, CustomerInput input) {
+    Pending pending = new Pending(context, transaction, new Wish(call, input), Promise.promise());
     if (begins(pending)) {
       createThenNext(call.merchantId(), List.of(pending));
     }
@@ -200,23 +202,18 @@ final class CreationBuffer {
             });
   }
 
-  private Future<List<Optional<CreatedCustomer>>> attempt(List<Pending> group) {
+  private Future<List<Outcome>> attempt(List<Pending> group) {
     try {
       Pending first = group.getFirst();
-      return first.transaction().create(first.call(), group.stream().map(Pending::input).toList());
+      return first.transaction().create(group.stream().map(Pending::wish).toList());
     } catch (RuntimeException | Error e) { // whoever waits behind must have its turn
       return Future.failedFuture(e);
     }
   }
 
-  private static void answer(List<Pending> group, List<Optional<CreatedCustomer>> outcomes) {
+  private static void answer(List<Pending> group, List<Outcome> outcomes) {
     for (int i = 0; i < group.size(); i++) {
-      Pending pending = group.get(i);
-      outcomes
-          .get(i)
-          .ifPresentOrElse(
-              pending::complete,
-              () -> pending.fail(new FailureException(SqlFailures.EXTERNAL_ID_TAKEN)));
+      group.get(i).end(outcomes.get(i));
     }
   }
 

@@ -113,7 +113,12 @@ public sealed interface CustomerMessages<R extends Reply> extends Request<R> {
       Instant updatedAt)
       implements Reply {}
 
-  record Customers(List<CustomerView> customers) implements Reply {}
+  record Customers(List<CustomerView> customers) implements Reply {
+    @Override
+    public Object shown() {
+      return customers;
+    }
+  }
 
   record CustomerPage(List<CustomerView> results, long count, long pages, long currentPage)
       implements Reply {}

@@ -6,6 +6,7 @@ import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
 import io.steelyard.catalog.CatalogStore;
+import io.steelyard.customer.CreationBuffer.Wish;
 import io.steelyard.customer.CustomerMessages.CreateCustomer;
 import io.steelyard.customer.CustomerMessages.CreatedCustomer;
 import io.steelyard.customer.CustomerMessages.CustomerInput;
@@ -21,8 +22,11 @@ import io.steelyard.customer.CustomerMessages.PrivatePlanGranted;
 import io.steelyard.customer.CustomerMessages.UpsertCustomers;
 import io.steelyard.customer.CustomerReadStore.Wanted;
 import io.steelyard.db.GroupedReads;
+import io.steelyard.db.Idempotency;
+import io.steelyard.db.Idempotency.Outcome;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
+import io.steelyard.db.SqlFailures;
 import io.steelyard.db.StoreVerticle;
 import io.steelyard.domain.IdKind;
 import io.steelyard.merchant.MerchantClock;
@@ -45,6 +49,7 @@ public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
   private final CatalogStore catalog = new CatalogStore();
   private final CustomerCreation creation;
   private final CreationBuffer buffer;
+  private final Idempotency idempotency;
   private final GroupedReads<Wanted, Optional<CustomerView>> reads =
       new GroupedReads<>(wanted -> readStore.findGroup(pool, wanted));
 
@@ -53,19 +58,25 @@ public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
       Pools pools,
       MerchantClock clock,
       CustomerCreation creation,
-      CreationBuffer buffer) {
+      CreationBuffer buffer,
+      Idempotency idempotency) {
     super(Address.CUSTOMER, settings, pools);
     this.clock = clock;
     this.creation = creation;
     this.buffer = buffer;
+    this.idempotency = idempotency;
   }
 
   /** Makes the instances of one process. */
   public static Supplier<CustomerVerticle> instances(
-      Settings settings, Pools pools, MerchantClock clock, Boundaries boundaries) {
+      Settings settings,
+      Pools pools,
+      MerchantClock clock,
+      Boundaries boundaries,
+      Idempotency idempotency) {
     CustomerCreation creation = new CustomerCreation(clock, boundaries);
     CreationBuffer buffer = new CreationBuffer(settings.inFlightMax(), settings.metrics());
-    return () -> new CustomerVerticle(settings, pools, clock, creation, buffer);
+    return () -> new CustomerVerticle(settings, pools, clock, creation, buffer, idempotency);
   }
 
   @Override
@@ -86,16 +97,31 @@ public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
     return new Wanted(call.merchantId(), Sql.uuid(IdKind.CUSTOMER, get.id()));
   }
 
-  private Future<List<Optional<CreatedCustomer>>> createAll(Call call, List<CustomerInput> inputs) {
-    return pool.withTransaction(tx -> creation.create(tx, call, inputs));
+  private Future<List<Outcome>> createAll(List<Wish> wishes) {
+    return idempotency.together(
+        pool,
+        wishes.stream().map(Wish::call).toList(),
+        (tx, members) ->
+            creation
+                .create(
+                    tx,
+                    wishes.get(members.getFirst()).call(),
+                    members.stream().map(i -> wishes.get(i).input()).toList())
+                .map(created -> created.stream().map(CustomerVerticle::outcome).toList()));
   }
 
-  private Future<Customers> upsert(UpsertCustomers upsert, Call call) {
+  private static Outcome outcome(Optional<CreatedCustomer> created) {
+    return created.map(Outcome::of).orElseGet(() -> Outcome.refused(SqlFailures.EXTERNAL_ID_TAKEN));
+  }
+
+  private Future<? extends Reply> upsert(UpsertCustomers upsert, Call call) {
     List<Failure.Fault> twice = repeated(upsert.inputs());
     if (!twice.isEmpty()) {
       return FailureException.failed(new Failure.Invalid(twice));
     }
-    return pool.withTransaction(
+    return idempotency.once(
+        pool,
+        call,
         tx ->
             clock
                 .now(tx, call)

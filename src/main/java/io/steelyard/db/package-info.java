@@ -16,5 +16,9 @@
  * <p>A <i>pool</i> is a bulkhead: one for the APIs, one for events, one for the fold. {@link
  * io.steelyard.db.SqlFailures} turns an error into a {@link io.steelyard.bus.Failure}; the rows and
  * the statements belong to the features.
+ *
+ * <p>{@link io.steelyard.db.Idempotency} lets requests be repeated: it runs the transaction of a
+ * feature's effect, with the caller's key and the answer in it. What must not lie readable is
+ * sealed in a {@link io.steelyard.db.SecretBox}.
  */
 package io.steelyard.db;

@@ -3,6 +3,7 @@ package io.steelyard.gateway;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
+import io.steelyard.db.SecretBox;
 import io.steelyard.domain.PaymentGateway;
 import io.steelyard.gateway.GatewayStore.Connection;
 import io.vertx.core.Future;
@@ -53,7 +54,8 @@ final class Connections {
     if (ConnectionTerms.SANDBOX.equals(connection.kind())) {
       return Optional.of(new Way(null));
     }
-    Optional<String> secret = secretBox.open(call.merchantId(), gateway, connection.sealedSecret());
+    Optional<String> secret =
+        secretBox.open(call.merchantId(), gateway.wire(), connection.sealedSecret());
     if (secret.isEmpty()) {
       LOG.error(
           "The secret of {} of {} does not open with the configured encryption key",

@@ -1,5 +1,6 @@
 package io.steelyard.gateway;
 
+import io.steelyard.db.SecretBox;
 import io.steelyard.db.Sql;
 import io.steelyard.domain.PaymentGateway;
 import io.steelyard.domain.WireName;

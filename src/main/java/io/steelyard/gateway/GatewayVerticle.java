@@ -10,8 +10,9 @@ import io.steelyard.bus.Reply;
 import io.steelyard.config.Config;
 import io.steelyard.customer.CustomerMessages;
 import io.steelyard.customer.CustomerMessages.CustomerView;
-import io.steelyard.db.Ids;
+import io.steelyard.db.Idempotency;
 import io.steelyard.db.Pools;
+import io.steelyard.db.SecretBox;
 import io.steelyard.db.StoreVerticle;
 import io.steelyard.domain.PaymentGateway;
 import io.steelyard.gateway.CardGateway.SetupRequest;
@@ -44,6 +45,7 @@ public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
   private final Bus bus;
   private final SecretBox secretBox;
   private final Supplier<String> publicBaseUrl;
+  private final Idempotency idempotency;
   private GatewayHttp http;
   private SandboxGateway.Setting sandbox;
   private Connections connections;
@@ -59,7 +61,8 @@ public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
       MerchantClock clock,
       Bus bus,
       SecretBox secretBox,
-      Supplier<String> publicBaseUrl) {
+      Supplier<String> publicBaseUrl,
+      Idempotency idempotency) {
     super(Address.GATEWAY, settings, pools);
     this.settings = settings;
     this.config = config;
@@ -67,6 +70,7 @@ public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
     this.bus = bus;
     this.secretBox = secretBox;
     this.publicBaseUrl = publicBaseUrl;
+    this.idempotency = idempotency;
   }
 
   @Override
@@ -136,7 +140,7 @@ public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
     return new Connection(
         message.kind(),
         WebAddress.asBase(message.baseUrl()).orElseThrow(),
-        secretBox.seal(merchantId, message.gateway(), message.secret()));
+        secretBox.seal(merchantId, message.gateway().wire(), message.secret()));
   }
 
   private Future<Disconnected> disconnect(DisconnectGateway message, Call call) {
@@ -148,7 +152,7 @@ public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
                     : FailureException.failed(Failure.notFound("gateway_connection")));
   }
 
-  private Future<CheckoutSession> createSetupSession(CreateSetupSession message, Call call) {
+  private Future<? extends Reply> createSetupSession(CreateSetupSession message, Call call) {
     if (message.successUrl() == null) {
       return FailureException.failed(Failure.invalid("/successUrl", "required", "is required"));
     }
@@ -156,11 +160,16 @@ public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
       return FailureException.failed(
           Failure.invalid("/successUrl", "format", "must be an absolute http or https URL"));
     }
+    return idempotency.asked(pool, call, attempt -> openSetupSession(message, attempt, call));
+  }
+
+  private Future<CheckoutSession> openSetupSession(
+      CreateSetupSession message, UUID attempt, Call call) {
     return bus.ask(new CustomerMessages.GetCustomerByExternalId(message.externalCustomerId()), call)
         .compose(
             customer ->
                 cardGateway(call)
-                    .compose(gateway -> setupSession(gateway, customer, message, call)));
+                    .compose(gateway -> setupSession(gateway, customer, message, attempt, call)));
   }
 
   private Future<CardGateway> cardGateway(Call call) {
@@ -170,7 +179,11 @@ public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
   }
 
   private Future<CheckoutSession> setupSession(
-      CardGateway gateway, CustomerView customer, CreateSetupSession message, Call call) {
+      CardGateway gateway,
+      CustomerView customer,
+      CreateSetupSession message,
+      UUID attempt,
+      Call call) {
     return documents
         .cardCustomer(
             gateway,
@@ -182,6 +195,6 @@ public final class GatewayVerticle extends StoreVerticle<GatewayMessages<?>> {
             gatewayCustomer ->
                 gateway.createSetupSession(
                     new SetupRequest(customer.id(), gatewayCustomer, message.successUrl()),
-                    "setup:" + Ids.nextUuid()));
+                    "setup:" + attempt));
   }
 }

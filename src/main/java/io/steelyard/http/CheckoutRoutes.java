@@ -24,21 +24,22 @@ final class CheckoutRoutes {
   List<Endpoint> endpoints() {
     return List.of(
         Endpoint.post(
-            "/external/customers/external-id/{externalId}/card-gateway/checkout-sessions/setup",
-            this::createSetupSession));
+                "/external/customers/external-id/{externalId}/card-gateway/checkout-sessions/setup",
+                this::createSetupSession)
+            .takingKey());
   }
 
   private Future<Answer> createSetupSession(Exchange exchange) {
     exchange.query().check();
     Bodies.check(schemas.check("SetupSessionBody", exchange.tree()));
     Map<String, Object> body = Bodies.object(exchange.tree());
-    return bus.ask(
+    return bus.askOnce(
             new CreateSetupSession(
                 exchange.path("externalId"),
                 Bodies.text(body, "successUrl"),
                 Bodies.text(body, "email"),
                 Bodies.text(body, "name")),
             exchange.call())
-        .map(Answer::created);
+        .map(reply -> Answer.once(201, reply));
   }
 }

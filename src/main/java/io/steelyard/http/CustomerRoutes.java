@@ -38,17 +38,17 @@ final class CustomerRoutes {
 
   List<Endpoint> endpoints() {
     return List.of(
-        Endpoint.post("/external/customers", this::create),
+        Endpoint.post("/external/customers", this::create).takingKey(),
         Endpoint.get("/external/customers", this::list),
-        Endpoint.post("/external/customers/upsert/bulk", this::upsert),
+        Endpoint.post("/external/customers/upsert/bulk", this::upsert).takingKey(),
         Endpoint.get("/external/customers/{id}", this::get));
   }
 
   private Future<Answer> create(Exchange exchange) {
     exchange.query().check();
     Bodies.check(schemas.check("CustomerInput", exchange.tree()));
-    return bus.ask(new CreateCustomer(input(exchange.tree())), exchange.call())
-        .map(Answer::created);
+    return bus.askOnce(new CreateCustomer(input(exchange.tree())), exchange.call())
+        .map(reply -> Answer.once(201, reply));
   }
 
   private Future<Answer> upsert(Exchange exchange) {
@@ -58,9 +58,9 @@ final class CustomerRoutes {
         .compose(
             passed -> {
               List<CustomerInput> inputs = items.stream().map(CustomerRoutes::input).toList();
-              return bus.ask(new UpsertCustomers(inputs), exchange.call());
+              return bus.askOnce(new UpsertCustomers(inputs), exchange.call());
             })
-        .map(reply -> Answer.ok(reply.customers()));
+        .map(reply -> Answer.once(200, reply));
   }
 
   private Future<Answer> get(Exchange exchange) {

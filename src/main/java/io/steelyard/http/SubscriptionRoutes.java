@@ -48,7 +48,7 @@ final class SubscriptionRoutes {
   List<Endpoint> endpoints() {
     return List.of(
         Endpoint.get("/external/subscriptions", this::list),
-        Endpoint.post("/external/subscriptions/bulk", this::create),
+        Endpoint.post("/external/subscriptions/bulk", this::create).takingKey(),
         Endpoint.get("/external/subscriptions/{id}", this::get),
         Endpoint.delete("/external/subscriptions/{id}", this::delete),
         Endpoint.get("/external/subscriptions/{id}/expanded", this::getExpanded),
@@ -66,9 +66,9 @@ final class SubscriptionRoutes {
             passed -> {
               List<NewSubscription> wanted =
                   items.stream().map(item -> newSubscription(Bodies.object(item), zone)).toList();
-              return bus.ask(new CreateSubscriptions(wanted), exchange.call());
+              return bus.askOnce(new CreateSubscriptions(wanted), exchange.call());
             })
-        .map(reply -> Answer.created(reply.subscriptions()));
+        .map(reply -> Answer.once(201, reply));
   }
 
   private static NewSubscription newSubscription(Map<String, Object> body, ZoneId zone) {

@@ -5,6 +5,7 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
+import io.steelyard.db.Idempotency;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
 import io.steelyard.db.StoreVerticle;
@@ -37,9 +38,12 @@ public final class InvoiceVerticle extends StoreVerticle<InvoiceMessages<?>> {
   private final InvoiceStore store = new InvoiceStore();
   private final TransitionStore transitions = new TransitionStore();
   private final InvoiceChanges changes;
+  private final Idempotency idempotency;
 
-  public InvoiceVerticle(Settings settings, Pools pools, MerchantClock clock) {
+  public InvoiceVerticle(
+      Settings settings, Pools pools, MerchantClock clock, Idempotency idempotency) {
     super(Address.INVOICE, settings, pools);
+    this.idempotency = idempotency;
     this.changes = new InvoiceChanges(clock);
   }
 
@@ -80,13 +84,14 @@ public final class InvoiceVerticle extends StoreVerticle<InvoiceMessages<?>> {
     return found(store.findWhole(client, call.merchantId(), uuid(id)));
   }
 
-  private Future<InvoiceView> changed(
+  private Future<Reply> changed(
       Call call, String id, Function<SqlConnection, Future<Void>> change) {
-    return pool.withTransaction(tx -> change.apply(tx).compose(done -> whole(tx, call, id)));
+    return idempotency.once(
+        pool, call, tx -> change.apply(tx).compose(done -> whole(tx, call, id)));
   }
 
   /** The delivery need not wait for its next round. */
-  private Future<InvoiceView> requested(
+  private Future<Reply> requested(
       Call call, String id, Function<SqlConnection, Future<Void>> change) {
     return changed(call, id, change)
         .onSuccess(done -> vertx.eventBus().send(Address.DELIVERIES_WAITING, ""));

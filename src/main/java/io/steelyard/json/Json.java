@@ -16,6 +16,8 @@ import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.JsonSerializer;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectReader;
+import com.fasterxml.jackson.databind.ObjectWriter;
+import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.SerializerProvider;
 import com.fasterxml.jackson.databind.deser.std.StdDeserializer;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -51,6 +53,9 @@ public final class Json {
   private static final ObjectReader MAP =
       MAPPER.readerFor(new TypeReference<Map<String, Object>>() {});
 
+  private static final ObjectWriter CANONICAL =
+      MAPPER.writer(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS);
+
   private Json() {}
 
   /**
@@ -76,6 +81,15 @@ public final class Json {
       return Buffer.buffer(MAPPER.writeValueAsBytes(value));
     } catch (JsonProcessingException e) {
       throw new IllegalStateException("cannot write " + value.getClass(), e);
+    }
+  }
+
+  /** The bytes of a tree, the same however its members were ordered and its numbers written. */
+  public static byte[] canonical(Object tree) {
+    try {
+      return CANONICAL.writeValueAsBytes(tree);
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("cannot write a tree", e);
     }
   }
 

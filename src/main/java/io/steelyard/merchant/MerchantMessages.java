@@ -66,7 +66,12 @@ public sealed interface MerchantMessages<R extends Reply> extends Request<R> {
 
   record MerchantCreated(
       Id id, String name, Environment environment, ZoneId timezone, ApiKeyView apiKey)
-      implements Reply {}
+      implements Reply {
+    @Override
+    public boolean showsSecret() {
+      return true;
+    }
+  }
 
   record FoundMerchant(Call.Merchant merchant) implements Reply {}
 
@@ -85,6 +90,11 @@ public sealed interface MerchantMessages<R extends Reply> extends Request<R> {
    */
   record ApiKeyCreated(Id id, KeyType type, String name, String key, Instant createdAt)
       implements Reply {
+    @Override
+    public boolean showsSecret() {
+      return true;
+    }
+
     /** Without the key, for logs. */
     @Override
     public String toString() {

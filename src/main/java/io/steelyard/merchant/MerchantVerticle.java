@@ -5,6 +5,7 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
+import io.steelyard.db.Idempotency;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
@@ -49,15 +50,18 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
 
   private final Pools pools;
   private final MerchantClock clock;
+  private final Idempotency idempotency;
   private final MerchantStore store = new MerchantStore();
 
   /** For what every request waits for. */
   private Pool control;
 
-  public MerchantVerticle(Settings settings, Pools pools, MerchantClock clock) {
+  public MerchantVerticle(
+      Settings settings, Pools pools, MerchantClock clock, Idempotency idempotency) {
     super(Address.MERCHANT, settings, pools);
     this.pools = pools;
     this.clock = clock;
+    this.idempotency = idempotency;
   }
 
   @Override
@@ -74,7 +78,7 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
   @Override
   protected Future<? extends Reply> handle(MerchantMessages<?> message, Call call) {
     return switch (message) {
-      case CreateMerchant create -> create(create);
+      case CreateMerchant create -> create(create, call);
       case FindMerchant find -> find(find.id());
       case ListMerchants list -> list(list.paging());
       case CreateApiKey create -> createKey(create, call);
@@ -84,26 +88,28 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
     };
   }
 
-  private Future<MerchantCreated> create(CreateMerchant create) {
+  private Future<Reply> create(CreateMerchant create, Call call) {
     ZoneId zone = create.timezone() == null ? UTC : create.timezone();
     Call.Merchant merchant =
         new Call.Merchant(Ids.next(IdKind.MERCHANT), create.environment(), zone);
     String key = ApiKeys.generate(create.environment(), KeyType.SECRET);
     NewKey stored = newKey(KeyType.SECRET, null, key);
     Instant now = clock.systemNow();
-    return pool.withTransaction(
-            tx ->
-                store
-                    .insert(tx, merchant, create.name(), now)
-                    .compose(done -> store.insertKey(tx, merchant.id().uuid(), stored, now)))
-        .map(
-            done ->
-                new MerchantCreated(
-                    merchant.id(),
-                    create.name(),
-                    create.environment(),
-                    zone,
-                    new ApiKeyView(stored.id(), KeyType.SECRET, key)));
+    MerchantCreated created =
+        new MerchantCreated(
+            merchant.id(),
+            create.name(),
+            create.environment(),
+            zone,
+            new ApiKeyView(stored.id(), KeyType.SECRET, key));
+    return idempotency.once(
+        pool,
+        call,
+        tx ->
+            store
+                .insert(tx, merchant, create.name(), now)
+                .compose(done -> store.insertKey(tx, merchant.id().uuid(), stored, now))
+                .map(created));
   }
 
   private static NewKey newKey(KeyType type, String name, String key) {
@@ -135,13 +141,13 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
                         page -> new MerchantPage(page, count, paging.pages(count), paging.page())));
   }
 
-  private Future<ApiKeyCreated> createKey(CreateApiKey create, Call call) {
+  private Future<Reply> createKey(CreateApiKey create, Call call) {
     String key = ApiKeys.generate(call.merchant().environment(), create.type());
     NewKey stored = newKey(create.type(), create.name(), key);
     Instant now = clock.systemNow();
-    return store
-        .insertKey(pool, call.merchantId(), stored, now)
-        .map(done -> new ApiKeyCreated(stored.id(), create.type(), create.name(), key, now));
+    ApiKeyCreated created = new ApiKeyCreated(stored.id(), create.type(), create.name(), key, now);
+    return idempotency.once(
+        pool, call, tx -> store.insertKey(tx, call.merchantId(), stored, now).map(created));
   }
 
   /** A repeated revocation is announced again: the first announcement may have been lost. */

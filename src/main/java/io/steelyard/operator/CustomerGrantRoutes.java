@@ -29,7 +29,7 @@ final class CustomerGrantRoutes {
   List<Endpoint> endpoints() {
     return List.of(
         Endpoint.post(CUSTOMER + "/private-plans", this::grantPlan),
-        Endpoint.post(CUSTOMER + "/allocations", this::allocate));
+        Endpoint.post(CUSTOMER + "/allocations", this::allocate).takingKey());
   }
 
   private Future<Answer> grantPlan(Exchange exchange) {
@@ -50,13 +50,13 @@ final class CustomerGrantRoutes {
         .of(exchange)
         .compose(
             call ->
-                bus.ask(
+                bus.askOnce(
                     new Allocate(
                         exchange.path("customerId"),
                         Bodies.text(body, "customPricingUnitId"),
                         Bodies.number(body, "amount"),
                         Bodies.time(body, "expiresAt", call.merchant().zone())),
                     call))
-        .map(Answer::created);
+        .map(reply -> Answer.once(201, reply));
   }
 }

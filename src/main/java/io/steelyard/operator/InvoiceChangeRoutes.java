@@ -74,7 +74,8 @@ final class InvoiceChangeRoutes {
                   exchange,
                   change.apply(exchange.path("invoiceId"), Bodies.object(exchange.tree())));
             })
-        .reading(Endpoint.Body.OPTIONAL_JSON);
+        .reading(Endpoint.Body.OPTIONAL_JSON)
+        .takingKey();
   }
 
   private Endpoint request(String path, Function<String, Request<InvoiceView>> request) {
@@ -88,7 +89,10 @@ final class InvoiceChangeRoutes {
   }
 
   private Future<Answer> ask(Exchange exchange, Request<InvoiceView> request) {
-    return scope.of(exchange).compose(call -> bus.ask(request, call)).map(Answer::ok);
+    return scope
+        .of(exchange)
+        .compose(call -> bus.askOnce(request, call))
+        .map(reply -> Answer.once(200, reply));
   }
 
   private Future<Answer> resume(Exchange exchange) {

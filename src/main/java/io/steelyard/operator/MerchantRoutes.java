@@ -44,9 +44,9 @@ final class MerchantRoutes {
 
   List<Endpoint> endpoints() {
     return List.of(
-        Endpoint.post("/operator/merchants", this::create),
+        Endpoint.post("/operator/merchants", this::create).takingKey(),
         Endpoint.get("/operator/merchants", this::list),
-        Endpoint.post("/operator/merchants/{id}/api-keys", this::createKey),
+        Endpoint.post("/operator/merchants/{id}/api-keys", this::createKey).takingKey(),
         Endpoint.delete("/operator/merchants/{id}/api-keys/{keyId}", this::revokeKey),
         Endpoint.put("/operator/merchants/{id}/clock", this::setClock).within(timeouts.clockMs()));
   }
@@ -55,13 +55,13 @@ final class MerchantRoutes {
     exchange.query().check();
     Bodies.check(schemas.check("CreateMerchant", exchange.tree()));
     Map<String, Object> body = Bodies.object(exchange.tree());
-    return bus.ask(
+    return bus.askOnce(
             new CreateMerchant(
                 Bodies.text(body, "name"),
                 WireName.parse(Environment.class, Bodies.text(body, "environment")),
                 zone(Bodies.text(body, "timezone"))),
             exchange.call())
-        .map(Answer::created);
+        .map(reply -> Answer.once(201, reply));
   }
 
   private Future<Answer> list(Exchange exchange) {
@@ -90,8 +90,8 @@ final class MerchantRoutes {
     KeyType type = WireName.parse(KeyType.class, Bodies.text(body, "type"));
     return scope
         .of(exchange)
-        .compose(call -> bus.ask(new CreateApiKey(type, Bodies.text(body, "name")), call))
-        .map(Answer::created);
+        .compose(call -> bus.askOnce(new CreateApiKey(type, Bodies.text(body, "name")), call))
+        .map(reply -> Answer.once(201, reply));
   }
 
   private Future<Answer> revokeKey(Exchange exchange) {

@@ -150,7 +150,12 @@ public sealed interface SubscriptionMessages<R extends Reply> extends Request<R>
     }
   }
 
-  record Subscriptions(List<SubscriptionView> subscriptions) implements Reply {}
+  record Subscriptions(List<SubscriptionView> subscriptions) implements Reply {
+    @Override
+    public Object shown() {
+      return subscriptions;
+    }
+  }
 
   record SubscriptionPage(List<SubscriptionView> results, long count, long pages, long currentPage)
       implements Reply {}

@@ -8,6 +8,7 @@ import io.steelyard.bus.Reply;
 import io.steelyard.catalog.CatalogStore;
 import io.steelyard.catalog.Detail;
 import io.steelyard.db.CustomerLocks;
+import io.steelyard.db.Idempotency;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
 import io.steelyard.db.StoreVerticle;
@@ -56,12 +57,18 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
   private final BulkCreation creation;
   private final EndDates ends;
   private final Boundaries boundaries;
+  private final Idempotency idempotency;
 
   public SubscriptionVerticle(
-      Settings settings, Pools pools, MerchantClock clock, Boundaries boundaries) {
+      Settings settings,
+      Pools pools,
+      MerchantClock clock,
+      Boundaries boundaries,
+      Idempotency idempotency) {
     super(Address.SUBSCRIPTION, settings, pools);
     this.clock = clock;
     this.boundaries = boundaries;
+    this.idempotency = idempotency;
     this.creation = new BulkCreation(clock, boundaries);
     this.ends = new EndDates(catalog);
   }
@@ -70,7 +77,7 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
   protected Future<? extends Reply> handle(SubscriptionMessages<?> message, Call call) {
     return switch (message) {
       case CreateSubscriptions create ->
-          pool.withTransaction(tx -> creation.create(tx, call, create.subscriptions()));
+          idempotency.once(pool, call, tx -> creation.create(tx, call, create.subscriptions()));
       case GetSubscription get -> find(pool, call, get.id()).map(Subscription::view);
       case GetExpandedSubscription get -> getExpanded(get, call);
       case ListSubscriptions list -> list(list, call);

@@ -7,6 +7,7 @@ import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Reply;
 import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.config.Config;
+import io.steelyard.db.IdempotencyStore;
 import io.steelyard.db.Pools;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.usage.RetentionMessages.DropEventMonth;
@@ -27,7 +28,10 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells the months that have events and drops them, when asked and, if that is set, by itself. */
+/**
+ * Tells the months that have events and drops them, when asked and, if that is set, by itself. By
+ * itself it also deletes the idempotency keys that have expired.
+ */
 public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?>> {
   private static final Logger LOG = LoggerFactory.getLogger(RetentionVerticle.class);
   private static final int IN_FLIGHT_MAX = Pools.RETENTION_SIZE;
@@ -35,6 +39,7 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
   private static final long PAUSE_MS = 700;
   private static final int RETRY_AFTER_S = 10;
   private static final long FIRST_LOOK_MS = 60_000;
+  private static final int KEYS_AT_ONCE = 1000;
   // A lock that was not to be had, a deadlock that others were spared.
   private static final Set<String> IN_THE_WAY = Set.of("55P03", "40P01");
 
@@ -43,6 +48,7 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
   private final Config.Events config;
   private final RetentionMetrics metrics;
   private final RetentionStore store = new RetentionStore();
+  private final IdempotencyStore keys = new IdempotencyStore();
   private Pool pool;
   private Future<?> round = Future.succeededFuture();
   private volatile boolean stopping;
@@ -159,11 +165,21 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
 
   private Future<Void> round() {
     Instant now = clock.systemNow();
-    return store
-        .months(pool, now)
+    return deleteKeys(now)
+        .onFailure(error -> failed("expired idempotency keys", error))
+        .otherwiseEmpty()
+        .compose(done -> store.months(pool, now))
         .onSuccess(metrics::months)
         .onFailure(error -> failed("months of events", error))
         .compose(months -> dropOld(months, YearMonth.from(now.atOffset(ZoneOffset.UTC))));
+  }
+
+  /** Many at once, but no more than a short transaction takes. */
+  private Future<Void> deleteKeys(Instant now) {
+    return keys.deleteExpired(pool, now, KEYS_AT_ONCE)
+        .compose(
+            deleted ->
+                deleted == KEYS_AT_ONCE && !stopping ? deleteKeys(now) : Future.succeededFuture());
   }
 
   private void failed(String what, Throwable error) {

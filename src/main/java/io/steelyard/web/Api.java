@@ -254,6 +254,9 @@ public final class Api {
       return; // the client has gone
     }
     response.setStatusCode(answer.status());
+    if (answer.replayed()) {
+      response.putHeader(IdempotencyHeader.REPLAYED, "true");
+    }
     if (answer.body() == null) {
       response.end();
     } else {

@@ -8,9 +8,15 @@ import io.vertx.core.http.HttpMethod;
  * @param path a template such as {@code /external/customers/{id}}; a parameter matches one segment,
  *     also an empty one, so that an empty id is refused rather than not found
  * @param timeoutMs from the body's end to the answer; null for {@code timeouts.requestMs}
+ * @param keyed whether a request may carry an idempotency key; its body is JSON
  */
 public record Endpoint(
-    HttpMethod method, String path, Body body, Operation operation, Integer timeoutMs) {
+    HttpMethod method,
+    String path,
+    Body body,
+    Operation operation,
+    Integer timeoutMs,
+    boolean keyed) {
   /** What an endpoint wants to be read before its operation runs. */
   public enum Body {
     NONE,
@@ -25,7 +31,7 @@ public record Endpoint(
   }
 
   public Endpoint(HttpMethod method, String path, Body body, Operation operation) {
-    this(method, path, body, operation, null);
+    this(method, path, body, operation, null, false);
   }
 
   public static Endpoint get(String path, Operation operation) {
@@ -46,11 +52,16 @@ public record Endpoint(
 
   /** The same endpoint reading its body in another way. */
   public Endpoint reading(Body other) {
-    return new Endpoint(method, path, other, operation, timeoutMs);
+    return new Endpoint(method, path, other, operation, timeoutMs, keyed);
   }
 
   /** The same endpoint with a time of its own to answer, where the usual one would be too short. */
   public Endpoint within(int ms) {
-    return new Endpoint(method, path, body, operation, ms);
+    return new Endpoint(method, path, body, operation, ms, keyed);
+  }
+
+  /** The same endpoint, whose requests may carry an idempotency key. */
+  public Endpoint takingKey() {
+    return new Endpoint(method, path, body, operation, timeoutMs, true);
   }
 }

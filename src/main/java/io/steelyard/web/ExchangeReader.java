@@ -89,6 +89,9 @@ final class ExchangeReader {
     Integer ownTimeoutMs = arrival.endpoint().timeoutMs();
     int timeoutMs = ownTimeoutMs == null ? requestMs : ownTimeoutMs;
     Call timed = Call.within(call.requestId(), call.merchant(), timeoutMs);
+    if (arrival.endpoint().keyed()) {
+      timed = timed.with(IdempotencyHeader.read(arrival, tree).orElse(null));
+    }
     return new Exchange(arrival, timed, body, tree);
   }
 }

@@ -81,8 +81,12 @@ public final class Problems {
       case Failure.Rejected rejected -> faults = rejected.faults();
       case Failure.Overloaded overloaded -> retryAfter(response, overloaded.retryAfterS());
       case Failure.Unavailable unavailable -> retryAfter(response, unavailable.retryAfterS());
+      case Failure.Conflict conflict -> {
+        if (conflict.retryAfterS() != null) {
+          retryAfter(response, conflict.retryAfterS());
+        }
+      }
       case Failure.NotFound n -> {}
-      case Failure.Conflict c -> {}
       case Failure.Gone g -> {}
       case Failure.TimedOut t -> {}
       case Failure.Unexpected u -> {}

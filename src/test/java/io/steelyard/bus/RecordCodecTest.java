@@ -7,6 +7,7 @@ import io.steelyard.Service;
 import io.steelyard.domain.Environment;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
+import io.steelyard.json.Json;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.MessageCodec;
 import java.lang.reflect.Constructor;
@@ -67,11 +68,22 @@ class RecordCodecTest {
     for (BusRecord sent : Samples.of(type)) {
       if (sent instanceof Request<?> request) {
         for (Call.Merchant merchant : Arrays.asList(MERCHANT, null)) {
-          Envelope envelope = new Envelope(new Call("req-1", merchant, Long.MAX_VALUE), request);
-          assertThat(overTheWire(CODEC, envelope)).isEqualTo(envelope);
+          for (IdempotencyKey key : Samples.of(IdempotencyKey.class)) {
+            Call call = new Call("req-1", merchant, Long.MAX_VALUE);
+            for (Call each : List.of(call, call.with(key))) {
+              Envelope envelope = new Envelope(each, request);
+              assertThat(overTheWire(CODEC, envelope)).isEqualTo(envelope);
+            }
+          }
         }
       }
     }
+  }
+
+  /** A process of the version before knows nothing of keys, and of no property it does not know. */
+  @Test
+  void aCallWithoutKeySaysNothingOfOne() {
+    assertThat(Json.encodeText(new Call("req-1", null, 1))).doesNotContain("idempotency");
   }
 
   @Test

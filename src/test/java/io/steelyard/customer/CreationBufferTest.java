@@ -6,8 +6,10 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
+import io.steelyard.bus.Reply;
 import io.steelyard.customer.CustomerMessages.CreatedCustomer;
 import io.steelyard.customer.CustomerMessages.CustomerInput;
+import io.steelyard.db.Idempotency.Outcome;
 import io.steelyard.domain.Environment;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
@@ -22,7 +24,6 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -41,10 +42,9 @@ class CreationBufferTest {
   /** Groups in the order in which they went, each to be ended by the test. */
   private final BlockingQueue<Group> groups = new LinkedBlockingQueue<>();
 
-  private record Group(
-      List<String> names, Promise<List<Optional<CreatedCustomer>>> outcome, Context context) {
+  private record Group(List<String> names, Promise<List<Outcome>> outcome, Context context) {
     void commit() {
-      outcome.complete(names.stream().map(name -> Optional.of(customer(name))).toList());
+      outcome.complete(names.stream().map(name -> Outcome.of(customer(name))).toList());
     }
   }
 
@@ -69,13 +69,13 @@ class CreationBufferTest {
   }
 
   /** Adds from the context's own thread, as a verticle does, and returns once it was added. */
-  private Future<CreatedCustomer> add(Context context, Call call, String name) {
-    Promise<Future<CreatedCustomer>> added = Promise.promise();
+  private Future<Reply> add(Context context, Call call, String name) {
+    Promise<Future<Reply>> added = Promise.promise();
     CustomerInput input = new CustomerInput(new LinkedHashMap<>(Map.of("externalId", name)));
     CreationBuffer.Transaction transaction =
-        (first, inputs) -> {
-          Promise<List<Optional<CreatedCustomer>>> outcome = Promise.promise();
-          List<String> names = inputs.stream().map(CustomerInput::externalId).toList();
+        wishes -> {
+          Promise<List<Outcome>> outcome = Promise.promise();
+          List<String> names = wishes.stream().map(wish -> wish.input().externalId()).toList();
           groups.add(new Group(names, outcome, Vertx.currentContext()));
           return outcome.future();
         };
@@ -83,7 +83,7 @@ class CreationBufferTest {
     return added.future().await();
   }
 
-  private Future<CreatedCustomer> add(Context context, String name) {
+  private Future<Reply> add(Context context, String name) {
     return add(context, Call.within("request", merchant, FAR_MS), name);
   }
 
@@ -96,7 +96,7 @@ class CreationBufferTest {
   @Test
   void twoGoAtOnceAndWhoComesMeanwhileGoesTogether() throws Exception {
     Context context = context();
-    List<Future<CreatedCustomer>> answers = new ArrayList<>();
+    List<Future<Reply>> answers = new ArrayList<>();
     for (String name : List.of("a", "b", "c", "d", "e")) {
       answers.add(add(context, name));
     }
@@ -112,8 +112,8 @@ class CreationBufferTest {
     assertThat(rest.names()).containsExactly("c", "d", "e");
     rest.commit();
     b.commit();
-    for (Future<CreatedCustomer> answer : answers) {
-      assertThat(answer.await().externalId()).isNotNull();
+    for (Future<Reply> answer : answers) {
+      assertThat(((CreatedCustomer) answer.await()).externalId()).isNotNull();
     }
     assertThat(groups).isEmpty();
   }
@@ -155,8 +155,8 @@ class CreationBufferTest {
     add(one, "a");
     add(one, "b");
     List<Context> answered = Collections.synchronizedList(new ArrayList<>());
-    Future<CreatedCustomer> leads = add(two, "leads");
-    Future<CreatedCustomer> follows = add(one, "follows");
+    Future<Reply> leads = add(two, "leads");
+    Future<Reply> follows = add(one, "follows");
     leads.onSuccess(done -> answered.add(Vertx.currentContext()));
     follows.onSuccess(done -> answered.add(Vertx.currentContext()));
     Group a = next();
@@ -178,8 +178,7 @@ class CreationBufferTest {
     Context context = context();
     add(context, "a");
     add(context, "b");
-    Future<CreatedCustomer> late =
-        add(context, Call.within("request", merchant, 0), "nobody waits for it");
+    Future<Reply> late = add(context, Call.within("request", merchant, 0), "nobody waits for it");
     Group a = next();
     Group b = next();
 
@@ -197,16 +196,16 @@ class CreationBufferTest {
   @Test
   void aFailureOfOneGroupHoldsUpNobody() throws Exception {
     Context context = context();
-    Future<CreatedCustomer> failed = add(context, "a");
+    Future<Reply> failed = add(context, "a");
     add(context, "b");
-    Future<CreatedCustomer> waits = add(context, "c");
+    Future<Reply> waits = add(context, "c");
     Group a = next();
     next();
 
     a.outcome().fail("the connection is gone");
 
     next().commit();
-    assertThat(waits.await().externalId()).isEqualTo("c");
+    assertThat(((CreatedCustomer) waits.await()).externalId()).isEqualTo("c");
     assertThat(failed.transform(done -> Future.succeededFuture(done.failed())).await()).isTrue();
   }
 }

@@ -8,11 +8,15 @@ import io.steelyard.bus.Bus;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
+import io.steelyard.bus.IdempotencyKey;
 import io.steelyard.bus.RecordCodec;
+import io.steelyard.bus.Replayed;
 import io.steelyard.bus.Reply;
 import io.steelyard.bus.Request;
 import io.steelyard.bus.ServiceVerticle.Settings;
 import io.steelyard.customer.CustomerMessages;
+import io.steelyard.db.Idempotency;
+import io.steelyard.db.SecretBox;
 import io.steelyard.db.SqlFailures;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.PaymentGateway;
@@ -22,15 +26,19 @@ import io.steelyard.gateway.GatewayMessages.ConnectGateway;
 import io.steelyard.gateway.GatewayMessages.ConnectionView;
 import io.steelyard.gateway.GatewayMessages.CreateSetupSession;
 import io.steelyard.gateway.GatewayMessages.DisconnectGateway;
+import io.steelyard.json.Json;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServerResponse;
 import io.vertx.sqlclient.Tuple;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.Base64;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -116,7 +124,7 @@ class GatewayVerticleIT {
 
     assertThat(view.baseUrl()).isEqualTo("https://pay.example/api");
     assertThat(new String(storedSecret(), StandardCharsets.ISO_8859_1)).doesNotContain(SECRET);
-    assertThat(new SecretBox(KEY).open(merchant.id().uuid(), CARD, storedSecret()))
+    assertThat(new SecretBox(KEY).open(merchant.id().uuid(), CARD.wire(), storedSecret()))
         .contains(SECRET);
     assertThat(message.toString() + view).doesNotContain(SECRET);
   }
@@ -306,6 +314,124 @@ class GatewayVerticleIT {
         .containsOnly(stored);
   }
 
+  private Future<Reply> once(String externalId, String key) {
+    Call call =
+        GatewayFixture.call(merchant)
+            .with(IdempotencyKey.of("POST /setup", key, externalId, new byte[0]));
+    return bus.askOnce(setup(externalId), call);
+  }
+
+  private String refusal(String externalId, String key) {
+    return catchThrowableOfType(FailureException.class, () -> once(externalId, key).await())
+        .failure()
+        .code();
+  }
+
+  private static List<String> keysOf(GatewayDouble server) {
+    return server.asked().stream().map(asked -> asked.headers().get("idempotency-key")).toList();
+  }
+
+  private static void fail(GatewayDouble server) {
+    for (int i = 0; i < GatewayFixture.config().gateway().attemptsMax(); i++) {
+      server.then(500, "");
+    }
+  }
+
+  @Test
+  void aSessionWithAKeyIsOpenedOnceAndItsAnswerStoredSealed() {
+    fixture.customer(merchant, "c1", "cus_known");
+    GatewayDouble server = connectHttp();
+
+    CheckoutSession session = (CheckoutSession) once("c1", "k").await();
+    Replayed again = (Replayed) once("c1", "k").await();
+
+    assertThat(again.json()).isEqualTo(Json.encodeText(session));
+    assertThat(server.asked()).hasSize(1);
+    assertThat(refusal("c2", "k")).isEqualTo("idempotency_key_reused");
+    byte[] stored =
+        fixture
+            .pool
+            .preparedQuery("SELECT answer FROM idempotency_key WHERE merchant_id = $1")
+            .execute(Tuple.of(merchant.id().uuid()))
+            .await()
+            .iterator()
+            .next()
+            .getBuffer(0)
+            .getBytes();
+    assertThat(new String(stored, StandardCharsets.ISO_8859_1)).doesNotContain("cs_1");
+  }
+
+  /** Whether the gateway opened a session is not known: it is asked again for the same one. */
+  @Test
+  void withoutAVerdictTheSameRequestGoesOnUnderTheSameKeyOfTheGateway() {
+    fixture.customer(merchant, "c1", "cus_known");
+    GatewayDouble server = connectHttp();
+    fail(server);
+
+    assertThat(refusal("c1", "k")).isEqualTo("gateway_unavailable");
+    assertThat(refusal("c2", "k")).isEqualTo("idempotency_key_reused");
+    once("c1", "k").await();
+    assertThat(once("c1", "k").await()).isInstanceOf(Replayed.class);
+
+    assertThat(keysOf(server)).hasSizeGreaterThan(1).containsOnly(keysOf(server).getFirst());
+  }
+
+  @Test
+  void aRefusalLeavesTheKeyFreeForAnotherSession() {
+    fixture.customer(merchant, "c1", "cus_known");
+    fixture.customer(merchant, "c2", "cus_other");
+    GatewayDouble server = connectHttp();
+    server.then(402, "{\"error\":{\"message\":\"No.\"}}");
+
+    assertThat(refusal("c1", "k")).isEqualTo("gateway_refused");
+    assertThat(refusal("nobody", "k")).isEqualTo("customer_not_found");
+    assertThat(once("c2", "k").await()).isInstanceOf(CheckoutSession.class);
+
+    assertThat(keysOf(server)).hasSize(2).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void whileTheGatewayIsAskedTheKeyIsInUse() throws Exception {
+    fixture.customer(merchant, "c1", "cus_known");
+    GatewayDouble server = connectHttp();
+    CompletableFuture<HttpServerResponse> held = new CompletableFuture<>();
+    server.then(held::complete);
+
+    Future<Reply> first = once("c1", "k");
+    HttpServerResponse response = held.get(10, TimeUnit.SECONDS);
+    assertThat(refusal("c1", "k")).isEqualTo("idempotency_key_in_use");
+    response.end(GatewayDouble.SESSION);
+
+    assertThat(first.await()).isInstanceOf(CheckoutSession.class);
+    assertThat(once("c1", "k").await()).isInstanceOf(Replayed.class);
+    assertThat(server.asked()).hasSize(1);
+  }
+
+  /** A process ended while it asked: nobody says so, the end of its time does. */
+  @Test
+  void whoAskedAndWasNotHeardOfAgainIsFollowedByTheSameRequest() {
+    fixture.customer(merchant, "c1", "cus_known");
+    GatewayDouble server = connectHttp();
+    fail(server);
+    assertThat(refusal("c1", "k")).isEqualTo("gateway_unavailable");
+    claimUntil("now() + interval '5 seconds'");
+    assertThat(refusal("c1", "k")).isEqualTo("idempotency_key_in_use");
+
+    claimUntil("now() - interval '1 second'");
+
+    assertThat(once("c1", "k").await()).isInstanceOf(CheckoutSession.class);
+    assertThat(keysOf(server)).containsOnly(keysOf(server).getFirst());
+  }
+
+  private void claimUntil(String time) {
+    fixture
+        .pool
+        .preparedQuery(
+            "UPDATE idempotency_key SET claimed_until = " + time + " WHERE merchant_id = $1")
+        .execute(Tuple.of(merchant.id().uuid()))
+        .await();
+  }
+
   private GatewayDouble connectHttp() {
     GatewayDouble server = new GatewayDouble(vertx);
     ask(new ConnectGateway(CARD, "http", server.baseUrl(), SECRET));
@@ -368,7 +494,11 @@ class GatewayVerticleIT {
                         new MerchantClock(Clock.systemUTC()),
                         bus,
                         new SecretBox(encryptionKey),
-                        () -> "http://localhost:1234"),
+                        () -> "http://localhost:1234",
+                        new Idempotency(
+                            Clock.systemUTC()::instant,
+                            new SecretBox(encryptionKey),
+                            new SimpleMeterRegistry())),
                 new DeploymentOptions().setInstances(2))
             .await();
   }

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -39,16 +40,23 @@ class CustomerGroupsIT {
     return TestApp.start(all);
   }
 
-  /** Sends the bodies while the transactions of two customers wait for their invoice numbers. */
   private static List<Answer> behindTwo(
       TestApp app, Merchant merchant, List<Map<String, String>> bodies) throws Exception {
+    return askedBehindTwo(
+        app,
+        merchant,
+        bodies.stream().<Callable<Answer>>map(body -> () -> merchant.post(PATH, body)).toList());
+  }
+
+  /** Asks while the transactions of two customers wait for their invoice numbers. */
+  private static List<Answer> askedBehindTwo(
+      TestApp app, Merchant merchant, List<Callable<Answer>> requests) throws Exception {
     try (Connection connection = Tables.connect(app.database());
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       lockNumbers(connection);
       List<Future<Answer>> two = begin(app, merchant, threads);
-      List<Future<Answer>> others =
-          bodies.stream().map(body -> threads.submit(() -> merchant.post(PATH, body))).toList();
-      Merchant.eventually(() -> activeRequests(app), active -> active > bodies.size() + 1);
+      List<Future<Answer>> others = requests.stream().map(threads::submit).toList();
+      Merchant.eventually(() -> activeRequests(app), active -> active > requests.size() + 1);
       connection.rollback();
 
       for (Future<Answer> each : two) {
@@ -159,6 +167,100 @@ class CustomerGroupsIT {
       assertThat(groups(app).max()).isGreaterThan(1);
       assertThat(split(app)).isZero();
       assertWhole(merchant, 6);
+    }
+  }
+
+  private static Callable<Answer> keyed(Merchant merchant, String key, String externalId) {
+    return () ->
+        merchant
+            .call("POST", PATH)
+            .header("idempotency-key", key)
+            .json(Map.of("externalId", externalId))
+            .send();
+  }
+
+  @Test
+  void oneThatIsAnsweredFromBeforeOrRefusedForItsKeyCostsTheOthersNothing() throws Exception {
+    try (TestApp app = start(Map.of())) {
+      Merchant merchant = app.merchant("live", Merchant.CATALOG);
+      Answer known = keyed(merchant, "known", "known").call();
+
+      List<Answer> answers =
+          askedBehindTwo(
+              app,
+              merchant,
+              List.of(
+                  keyed(merchant, "known", "known"),
+                  keyed(merchant, "known", "other"),
+                  keyed(merchant, "new", "new"),
+                  keyed(merchant, "taken", "known"),
+                  () -> merchant.post(PATH, Map.of("externalId", "keyless")),
+                  keyed(merchant, "twice", "twice"),
+                  keyed(merchant, "twice", "twice")));
+
+      assertThat(statuses(answers.subList(0, 5))).containsExactly(201, 422, 201, 409, 201);
+      assertThat(answers.get(0).text()).isEqualTo(known.text());
+      assertThat(answers.get(0).header("idempotent-replayed")).isEqualTo("true");
+      assertThat(answers.get(1).problem()).isEqualTo("422 idempotency_key_reused []");
+      assertThat(answers.get(3).problem()).isEqualTo("409 external_id_taken []");
+      // in one group the second is refused, behind it it is answered as the first
+      assertThat(statuses(answers.subList(5, 7))).contains(201).isSubsetOf(201, 409);
+      assertThat(groups(app).max()).isGreaterThan(1);
+      assertThat(split(app)).isZero();
+      assertWhole(merchant, 6);
+      assertThat(keyed(merchant, "taken", "free").call().status()).isEqualTo(201);
+      assertThat(keyed(merchant, "new", "new").call().text()).isEqualTo(answers.get(2).text());
+      assertWhole(merchant, 7);
+    }
+  }
+
+  /** One fails: all are made again, one by one, and their keys are as they would be otherwise. */
+  @Test
+  void keysOutliveAGroupThatIsMadeOneByOne() throws Exception {
+    try (TestApp app = start(Map.of())) {
+      Merchant merchant = app.merchant("live", Merchant.CATALOG);
+      PostgresSupport.execute(
+          app.database(),
+          "ALTER TABLE customer ADD CONSTRAINT broken CHECK (external_id <> 'broken')");
+
+      List<Answer> answers =
+          askedBehindTwo(
+              app,
+              merchant,
+              List.of(
+                  keyed(merchant, "a", "a"),
+                  keyed(merchant, "broken", "broken"),
+                  keyed(merchant, "c", "c")));
+
+      assertThat(statuses(answers)).containsExactly(201, 500, 201);
+      assertThat(split(app)).isEqualTo(1);
+      assertThat(keyed(merchant, "a", "a").call().text()).isEqualTo(answers.get(0).text());
+      assertThat(keyed(merchant, "broken", "mended").call().status()).isEqualTo(201);
+      assertWhole(merchant, 5);
+    }
+  }
+
+  @Test
+  void anotherProcessIsToldAtOnceThatTheFirstIsUnderWay() throws Exception {
+    try (TestApp app = start(Map.of());
+        TestApp other = TestApp.start(app.database(), Map.of())) {
+      Merchant merchant = app.merchant("live", Merchant.CATALOG);
+      Merchant there = new Merchant(other, merchant.id(), merchant.key());
+      try (Connection connection = Tables.connect(app.database());
+          ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        lockNumbers(connection);
+        Future<Answer> first = threads.submit(keyed(merchant, "k", "acme"));
+        assertThat(Merchant.eventually(() -> waitingForLocks(app), waiting -> waiting == 1))
+            .isEqualTo(1);
+
+        Answer second = keyed(there, "k", "acme").call();
+
+        assertThat(second.problem()).isEqualTo("409 idempotency_key_in_use []");
+        connection.rollback();
+        assertThat(first.get().status()).isEqualTo(201);
+        assertThat(keyed(there, "k", "acme").call().text()).isEqualTo(first.get().text());
+      }
+      assertWhole(merchant, 1);
     }
   }
 

@@ -247,16 +247,59 @@ class OpenApiTest {
                                     (status, response) ->
                                         assertThat(headers(document, (Map<?, ?>) response))
                                             .as(method + " " + path + " " + status)
-                                            .isEqualTo(expected((String) status, told)))));
+                                            .isEqualTo(
+                                                expected(
+                                                    (String) status,
+                                                    told,
+                                                    (Map<?, ?>) operation)))));
   }
 
-  private static Set<String> expected(String status, Set<String> told) {
+  private static Set<String> expected(String status, Set<String> told, Map<?, ?> operation) {
     Set<String> expected =
         new TreeSet<>(Set.of("401", "403").contains(status) ? Set.of("x-request-id") : told);
     if (Set.of("429", "503").contains(status)) {
       expected.add("Retry-After");
     }
+    if (takesKey(operation)) {
+      if (status.startsWith("2")) {
+        expected.add("Idempotent-Replayed");
+      } else if (status.equals("409")) {
+        expected.add("Retry-After");
+      }
+    }
     return expected;
+  }
+
+  private static boolean takesKey(Map<?, ?> operation) {
+    return operation.get("parameters") instanceof List<?> parameters
+        && parameters.contains(Map.of("$ref", "#/components/parameters/IdempotencyKey"));
+  }
+
+  /** Events, and what reaches a state that is the same when it is reached twice, need none. */
+  @Test
+  void whatCreatesTakesAnIdempotencyKeyAndSaysWhatItMayAnswerToOne() {
+    Set<Object> taking = new LinkedHashSet<>();
+    for (Document document : Document.values()) {
+      document.walk(
+          (at, node) -> {
+            if (node.containsKey("operationId") && takesKey(node)) {
+              taking.add(node.get("operationId"));
+              assertThat(statuses(node)).as(at).contains("400", "409", "422");
+            }
+          });
+    }
+    assertThat(taking)
+        .containsExactlyInAnyOrder(
+            "createCustomer",
+            "upsertCustomers",
+            "createSetupSession",
+            "createSubscriptions",
+            "createMerchant",
+            "createApiKey",
+            "allocate",
+            "payInvoice",
+            "voidInvoice",
+            "writeOffInvoice");
   }
 
   private static Set<String> headers(Document document, Map<?, ?> response) {

@@ -149,6 +149,43 @@ class GrantsIT {
   }
 
   @Test
+  void anAllocationWithAKeyIsGivenOnce() {
+    Customer customer = customer();
+    String path = "/customers/" + customer.id() + "/allocations";
+    Map<String, Object> body = Map.of("customPricingUnitId", unit, "amount", 5);
+
+    Answer first = keyed(path, "gift", body);
+    Answer again = keyed(path, "gift", body);
+    Answer other = keyed(path, "gift", Map.of("customPricingUnitId", unit, "amount", 6));
+    Answer elsewhere = keyed("/customers/" + customer().id() + "/allocations", "gift", body);
+
+    assertThat(first.status()).as(first.text()).isEqualTo(201);
+    assertThat(again.status()).isEqualTo(201);
+    assertThat(again.text()).isEqualTo(first.text());
+    assertThat(again.header("idempotent-replayed")).isEqualTo("true");
+    assertThat(other.problem()).isEqualTo("422 idempotency_key_reused []");
+    assertThat(elsewhere.problem()).isEqualTo("422 idempotency_key_reused []");
+    assertThat(usage(customer).<Object>at("remaining")).hasToString("1005");
+  }
+
+  @Test
+  void fiftyAllocationsAtOnceWithOneKeyAreOne() {
+    Customer customer = customer();
+    String path = "/customers/" + customer.id() + "/allocations";
+    Map<String, Object> body = Map.of("customPricingUnitId", unit, "amount", 5);
+
+    List<Integer> statuses =
+        Merchant.atOnce(50, i -> keyed(path, "fifty", body).status()).stream().distinct().toList();
+
+    assertThat(statuses).contains(201).isSubsetOf(201, 409);
+    assertThat(usage(customer).<Object>at("remaining")).hasToString("1005");
+  }
+
+  private static Answer keyed(String path, String key, Map<String, ?> body) {
+    return merchant.operator("POST", path).header("idempotency-key", key).json(body).send();
+  }
+
+  @Test
   void whatExpiresNextIsShown() {
     Customer customer = customer();
     String soon = java.time.Instant.now().plusSeconds(3600).toString().substring(0, 19) + "Z";

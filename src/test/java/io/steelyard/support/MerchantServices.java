@@ -13,7 +13,9 @@ import io.steelyard.catalog.CatalogMessages;
 import io.steelyard.catalog.CatalogVerticle;
 import io.steelyard.config.Config;
 import io.steelyard.db.Endpoint;
+import io.steelyard.db.Idempotency;
 import io.steelyard.db.Pools;
+import io.steelyard.db.SecretBox;
 import io.steelyard.db.SqlFailures;
 import io.steelyard.domain.Environment;
 import io.steelyard.merchant.MerchantClock;
@@ -50,7 +52,9 @@ public final class MerchantServices implements AutoCloseable {
     MerchantClock clock = new MerchantClock(Clock.systemUTC());
     ServiceVerticle.Settings settings =
         new ServiceVerticle.Settings(64, new SimpleMeterRegistry(), SqlFailures::of);
-    vertx.deployVerticle(new MerchantVerticle(settings, pools, clock)).await();
+    Idempotency idempotency =
+        new Idempotency(clock::systemNow, new SecretBox(null), settings.metrics());
+    vertx.deployVerticle(new MerchantVerticle(settings, pools, clock, idempotency)).await();
     vertx.deployVerticle(new CatalogVerticle(settings, pools, clock)).await();
     pool = pools.api(vertx);
   }

@@ -1,6 +1,5 @@
-package io.steelyard.gateway;
+package io.steelyard.db;
 
-import io.steelyard.domain.PaymentGateway;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
@@ -15,9 +14,9 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Encrypts the gateways' secrets with AES-256-GCM: 12 random bytes of nonce, then ciphertext and
- * tag. Merchant and gateway are authenticated with them, so that a row copied to another merchant
- * does not open.
+ * Encrypts what must not lie readable in the database, with AES-256-GCM: 12 random bytes of nonce,
+ * then ciphertext and tag. The owner and what it is for are authenticated with them, so that a row
+ * copied to another merchant does not open.
  */
 public final class SecretBox {
   private static final String CIPHER = "AES/GCM/NoPadding";
@@ -42,9 +41,10 @@ public final class SecretBox {
   }
 
   /**
+   * @param use what it is for, such as the name of a gateway
    * @throws IllegalStateException when there is no key
    */
-  byte[] seal(UUID merchantId, PaymentGateway gateway, String secret) {
+  public byte[] seal(UUID owner, String use, String secret) {
     if (key == null) {
       throw new IllegalStateException("no encryption key");
     }
@@ -52,7 +52,7 @@ public final class SecretBox {
     random.nextBytes(nonce);
     try {
       byte[] text = secret.getBytes(StandardCharsets.UTF_8);
-      byte[] sealed = cipher(Cipher.ENCRYPT_MODE, nonce, merchantId, gateway).doFinal(text);
+      byte[] sealed = cipher(Cipher.ENCRYPT_MODE, nonce, owner, use).doFinal(text);
       byte[] box = Arrays.copyOf(nonce, NONCE_BYTES + sealed.length);
       System.arraycopy(sealed, 0, box, NONCE_BYTES, sealed.length);
       return box;
@@ -61,15 +61,17 @@ public final class SecretBox {
     }
   }
 
-  /** The secret; empty when it was sealed with another key or for another owner, or altered. */
-  Optional<String> open(UUID merchantId, PaymentGateway gateway, byte[] box) {
+  /**
+   * The secret; empty when it was sealed with another key, for another owner or use, or altered.
+   */
+  public Optional<String> open(UUID owner, String use, byte[] box) {
     if (key == null || box.length < NONCE_BYTES + TAG_BITS / Byte.SIZE) {
       return Optional.empty();
     }
     byte[] nonce = Arrays.copyOf(box, NONCE_BYTES);
     try {
       byte[] text =
-          cipher(Cipher.DECRYPT_MODE, nonce, merchantId, gateway)
+          cipher(Cipher.DECRYPT_MODE, nonce, owner, use)
               .doFinal(box, NONCE_BYTES, box.length - NONCE_BYTES);
       return Optional.of(new String(text, StandardCharsets.UTF_8));
     } catch (AEADBadTagException e) {
@@ -79,11 +81,11 @@ public final class SecretBox {
     }
   }
 
-  private Cipher cipher(int mode, byte[] nonce, UUID merchantId, PaymentGateway gateway)
+  private Cipher cipher(int mode, byte[] nonce, UUID owner, String use)
       throws GeneralSecurityException {
     Cipher cipher = Cipher.getInstance(CIPHER);
     cipher.init(mode, key, new GCMParameterSpec(TAG_BITS, nonce));
-    cipher.updateAAD((merchantId + "/" + gateway.wire()).getBytes(StandardCharsets.UTF_8));
+    cipher.updateAAD((owner + "/" + use).getBytes(StandardCharsets.UTF_8));
     return cipher;
   }
 
