@@ -125,6 +125,7 @@ final class Deployment {
                         pools,
                         wiring.metrics(),
                         wiring.ready(),
+                        wiring.cluster(),
                         port -> wiring.listening().accept(MANAGEMENT, port))),
             Entry.eventLoop(
                 "gateway",

@@ -58,7 +58,7 @@ public final class Main {
             ? Optional.of(service.config().operator().token())
             : Optional.empty();
     return Banner.text(
-        service.publicUrl(),
+        service.listens(Deployment.HTTP) ? service.publicUrl() : null,
         service.managementUrl(),
         token,
         demo,
@@ -74,8 +74,9 @@ public final class Main {
         .compose(config -> Service.start(platform, config, Deployment::of));
   }
 
-  /** Before the first logger is made, which is when logback and Vert.x look for these. */
+  /** Before the first logger is made, which is when logback, Vert.x and Hazelcast look for these. */
   private static void configureLogging() {
+    System.setProperty("hazelcast.logging.type", "slf4j");
     System.setProperty(
         "vertx.logger-delegate-factory-class-name",
         "io.vertx.core.logging.SLF4JLogDelegateFactory");

@@ -1,19 +1,28 @@
 package io.steelyard;
 
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.steelyard.cluster.Membership;
+import io.steelyard.config.Config;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxBuilder;
 import io.vertx.core.VertxOptions;
 import io.vertx.micrometer.MetricsDomain;
 import io.vertx.micrometer.MicrometerMetricsFactory;
 import io.vertx.micrometer.MicrometerMetricsOptions;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** What everything runs on: the event loops and the metrics. */
-record Platform(Vertx vertx, PrometheusMeterRegistry metrics) {
+/**
+ * What everything runs on: the event loops and the metrics.
+ *
+ * @param membership in the cluster that {@code vertx} is a node of; null for none
+ */
+record Platform(Vertx vertx, PrometheusMeterRegistry metrics, Membership membership) {
   private static final long EVENT_LOOP_WARNING_MS = 200;
   private static final long BLOCKED_CHECK_MS = 500;
   private static final long WORKER_WARNING_S = 90;
@@ -29,27 +38,32 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics) {
           MetricsDomain.NET_CLIENT.toCategory(),
           MetricsDomain.EVENT_BUS.toCategory());
 
+  /** In no cluster. */
   static Platform open() {
     PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    VertxOptions options =
-        new VertxOptions()
-            .setPreferNativeTransport(true)
-            .setEventLoopPoolSize(eventLoops())
-            .setMaxEventLoopExecuteTime(EVENT_LOOP_WARNING_MS)
-            .setMaxEventLoopExecuteTimeUnit(TimeUnit.MILLISECONDS)
-            .setBlockedThreadCheckInterval(BLOCKED_CHECK_MS)
-            .setBlockedThreadCheckIntervalUnit(TimeUnit.MILLISECONDS)
-            // crash recovery and migrations run on a worker and may take this long
-            .setMaxWorkerExecuteTime(WORKER_WARNING_S)
-            .setMaxWorkerExecuteTimeUnit(TimeUnit.SECONDS)
-            .setMetricsOptions(
-                new MicrometerMetricsOptions()
-                    .setEnabled(true)
-                    .setJvmMetricsEnabled(true)
-                    .setDisabledMetricsCategories(COUNTED_ELSEWHERE));
-    Vertx vertx =
-        Vertx.builder().with(options).withMetrics(new MicrometerMetricsFactory(metrics)).build();
-    return new Platform(vertx, metrics);
+    return new Platform(builder(options(), metrics).build(), metrics, null);
+  }
+
+  private static VertxBuilder builder(VertxOptions options, PrometheusMeterRegistry metrics) {
+    return Vertx.builder().with(options).withMetrics(new MicrometerMetricsFactory(metrics));
+  }
+
+  private static VertxOptions options() {
+    return new VertxOptions()
+        .setPreferNativeTransport(true)
+        .setEventLoopPoolSize(eventLoops())
+        .setMaxEventLoopExecuteTime(EVENT_LOOP_WARNING_MS)
+        .setMaxEventLoopExecuteTimeUnit(TimeUnit.MILLISECONDS)
+        .setBlockedThreadCheckInterval(BLOCKED_CHECK_MS)
+        .setBlockedThreadCheckIntervalUnit(TimeUnit.MILLISECONDS)
+        // crash recovery and migrations run on a worker and may take this long
+        .setMaxWorkerExecuteTime(WORKER_WARNING_S)
+        .setMaxWorkerExecuteTimeUnit(TimeUnit.SECONDS)
+        .setMetricsOptions(
+            new MicrometerMetricsOptions()
+                .setEnabled(true)
+                .setJvmMetricsEnabled(true)
+                .setDisabledMetricsCategories(COUNTED_ELSEWHERE));
   }
 
   /**
@@ -58,6 +72,48 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics) {
    */
   private static int eventLoops() {
     return Math.max(2, Runtime.getRuntime().availableProcessors());
+  }
+
+  /** This one, or in its place a node of the cluster, where one is wanted. */
+  Future<Platform> joined(Config config) {
+    if (!config.cluster().enabled()) {
+      return Future.succeededFuture(this);
+    }
+    return detached(vertx.executeBlocking(() -> join(config)))
+        .compose(
+            membership ->
+                detached(vertx.close())
+                    .compose(closed -> clustered(membership))
+                    .recover(error -> Future.failedFuture(Ports.explained(error, config))));
+  }
+
+  private static Membership join(Config config) {
+    Ports.checkCluster(config);
+    return Membership.join(config.cluster());
+  }
+
+  private static Future<Platform> clustered(Membership membership) {
+    PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    Gauge.builder("steelyard.cluster.members", membership, Membership::members)
+        .description("Nodes of the cluster that this one knows, itself included")
+        .register(metrics);
+    Future<Vertx> vertx =
+        builder(options().setEventBusOptions(membership.eventBus()), metrics)
+            .withClusterManager(membership.vertxManager())
+            .buildClustered();
+    return detached(vertx)
+        .map(node -> new Platform(node, metrics, membership))
+        .onFailure(error -> membership.leave());
+  }
+
+  /** Vert.x first, which still tells the others that it goes. */
+  Future<Void> close() {
+    Future<Void> closed = detached(vertx.close());
+    return membership == null ? closed : closed.transform(outcome -> left());
+  }
+
+  private Future<Void> left() {
+    return Future.fromCompletionStage(CompletableFuture.runAsync(membership::leave));
   }
 
   /**
@@ -74,7 +130,7 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics) {
         .recover(
             error -> {
               Promise<T> failed = Promise.promise();
-              vertx.close().onComplete(closed -> failed.fail(error));
+              close().onComplete(closed -> failed.fail(error));
               return failed.future();
             });
   }

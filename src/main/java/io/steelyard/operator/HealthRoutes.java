@@ -1,15 +1,19 @@
 package io.steelyard.operator;
 
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.steelyard.cluster.ClusterState;
 import io.steelyard.json.Json;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.sqlclient.Pool;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 /** Liveness, readiness and metrics, for whoever can reach the management port. */
 final class HealthRoutes {
@@ -18,15 +22,23 @@ final class HealthRoutes {
   private final Vertx vertx;
   private final Pool pool;
   private final BooleanSupplier serving;
+  private final Supplier<Optional<ClusterState>> cluster;
   private final PrometheusMeterRegistry metrics;
 
   /**
    * @param serving whether all verticles are up and no stop has begun
+   * @param cluster how this node of a cluster is; empty where it is in none
    */
-  HealthRoutes(Vertx vertx, Pool pool, BooleanSupplier serving, PrometheusMeterRegistry metrics) {
+  HealthRoutes(
+      Vertx vertx,
+      Pool pool,
+      BooleanSupplier serving,
+      Supplier<Optional<ClusterState>> cluster,
+      PrometheusMeterRegistry metrics) {
     this.vertx = vertx;
     this.pool = pool;
     this.serving = serving;
+    this.cluster = cluster;
     this.metrics = metrics;
   }
 
@@ -41,14 +53,15 @@ final class HealthRoutes {
         .onComplete(
             answered -> {
               boolean database = answered.succeeded();
-              boolean up = database && serving.getAsBoolean();
-              answer(
-                  routing,
-                  up ? 200 : 503,
-                  Map.of(
-                      "status", up ? "up" : "down",
-                      "database", database ? "up" : "down",
-                      "serving", serving.getAsBoolean()));
+              boolean serves = serving.getAsBoolean();
+              Optional<ClusterState> node = cluster.get();
+              boolean up = database && serves && node.map(ClusterState::joined).orElse(true);
+              Map<String, Object> body = new LinkedHashMap<>();
+              body.put("status", up ? "up" : "down");
+              body.put("database", database ? "up" : "down");
+              body.put("serving", serves);
+              node.ifPresent(state -> body.put("cluster", state));
+              answer(routing, up ? 200 : 503, body);
             });
   }
 

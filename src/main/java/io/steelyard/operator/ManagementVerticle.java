@@ -2,6 +2,7 @@ package io.steelyard.operator;
 
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.steelyard.bus.Bus;
+import io.steelyard.cluster.ClusterState;
 import io.steelyard.config.Config;
 import io.steelyard.db.Pools;
 import io.steelyard.json.Schemas;
@@ -15,8 +16,10 @@ import io.vertx.core.VerticleBase;
 import io.vertx.ext.web.Router;
 import io.vertx.sqlclient.Pool;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** Health, metrics and the operator API on {@code management.port}, and nowhere else. */
@@ -26,12 +29,14 @@ public final class ManagementVerticle extends VerticleBase {
   private final Pools pools;
   private final PrometheusMeterRegistry metrics;
   private final BooleanSupplier serving;
+  private final Supplier<Optional<ClusterState>> cluster;
   private final IntConsumer bound;
   private Pool pool;
   private WebServer server;
 
   /**
    * @param serving whether all verticles are up and no stop has begun
+   * @param cluster how this node of a cluster is; empty where it is in none
    * @param bound is told the port once it is bound
    */
   public ManagementVerticle(
@@ -40,12 +45,14 @@ public final class ManagementVerticle extends VerticleBase {
       Pools pools,
       PrometheusMeterRegistry metrics,
       BooleanSupplier serving,
+      Supplier<Optional<ClusterState>> cluster,
       IntConsumer bound) {
     this.config = config;
     this.bus = bus;
     this.pools = pools;
     this.metrics = metrics;
     this.serving = serving;
+    this.cluster = cluster;
     this.bound = bound;
   }
 
@@ -53,7 +60,7 @@ public final class ManagementVerticle extends VerticleBase {
   public Future<?> start() {
     pool = pools.control(vertx);
     Router router = Router.router(vertx);
-    new HealthRoutes(vertx, pool, serving, metrics).mount(router);
+    new HealthRoutes(vertx, pool, serving, cluster, metrics).mount(router);
     Schemas document = Schemas.operator();
     DocsRoutes.mount(router, document);
     Api api =
