@@ -74,7 +74,9 @@ public final class Main {
         .compose(config -> Service.start(platform, config, Deployment::of));
   }
 
-  /** Before the first logger is made, which is when logback, Vert.x and Hazelcast look for these. */
+  /**
+   * Before the first logger is made, which is when logback, Vert.x and Hazelcast look for these.
+   */
   private static void configureLogging() {
     System.setProperty("hazelcast.logging.type", "slf4j");
     System.setProperty(

@@ -16,6 +16,8 @@ import io.vertx.micrometer.MicrometerMetricsOptions;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What everything runs on: the event loops and the metrics.
@@ -23,6 +25,7 @@ import java.util.concurrent.TimeUnit;
  * @param membership in the cluster that {@code vertx} is a node of; null for none
  */
 record Platform(Vertx vertx, PrometheusMeterRegistry metrics, Membership membership) {
+  private static final Logger LOG = LoggerFactory.getLogger(Platform.class);
   private static final long EVENT_LOOP_WARNING_MS = 200;
   private static final long BLOCKED_CHECK_MS = 500;
   private static final long WORKER_WARNING_S = 90;
@@ -80,16 +83,21 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics, Membership members
       return Future.succeededFuture(this);
     }
     return detached(vertx.executeBlocking(() -> join(config)))
-        .compose(
-            membership ->
-                detached(vertx.close())
-                    .compose(closed -> clustered(membership))
-                    .recover(error -> Future.failedFuture(Ports.explained(error, config))));
+        .compose(membership -> clustered(membership))
+        .recover(error -> Future.failedFuture(Ports.explained(error, config)))
+        // not waited for: it ends on a thread of Netty's that knows no class loader
+        .onSuccess(node -> vertx.close());
   }
 
   private static Membership join(Config config) {
     Ports.checkCluster(config);
-    return Membership.join(config.cluster());
+    long startedAt = System.nanoTime();
+    Membership joined = Membership.join(config.cluster());
+    LOG.info(
+        "Joined the cluster in {} ms, of {} nodes now",
+        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startedAt),
+        joined.members());
+    return joined;
   }
 
   private static Future<Platform> clustered(Membership membership) {
@@ -103,16 +111,16 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics, Membership members
             .buildClustered();
     return detached(vertx)
         .map(node -> new Platform(node, metrics, membership))
-        .onFailure(error -> membership.leave());
+        .recover(error -> left(membership).transform(left -> Future.failedFuture(error)));
   }
 
   /** Vert.x first, which still tells the others that it goes. */
   Future<Void> close() {
     Future<Void> closed = detached(vertx.close());
-    return membership == null ? closed : closed.transform(outcome -> left());
+    return membership == null ? closed : closed.transform(outcome -> left(membership));
   }
 
-  private Future<Void> left() {
+  private static Future<Void> left(Membership membership) {
     return Future.fromCompletionStage(CompletableFuture.runAsync(membership::leave));
   }
 

@@ -18,12 +18,15 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -42,6 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ClusterIT {
   private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
   private static final Duration FIVE_SECONDS = Duration.ofSeconds(5);
+  private static final Pattern JOINED = Pattern.compile("Joined the cluster in (\\d+) ms");
   private static final int NODES = 4;
   private static final int WORKERS = 6;
   private static final List<String> BEHIND_HTTP =
@@ -69,7 +73,6 @@ class ClusterIT {
   private static ServiceProcess one;
   private static ServiceProcess two;
   private static ServiceProcess httpOnly;
-  private static Duration slowestStart = Duration.ZERO;
   private static String merchant;
   private static String key;
   private static String customer;
@@ -89,10 +92,10 @@ class ClusterIT {
 
   @AfterAll
   static void stop() {
-    Stream.of(one, two, httpOnly).forEach(ServiceProcess::close);
+    Stream.of(one, two, httpOnly).filter(Objects::nonNull).forEach(ServiceProcess::close);
   }
 
-  /** Ready, with how long that took noted. */
+  /** Ready. */
   private static ServiceProcess node(int index, Map<String, String> settings) {
     Map<String, String> all = new HashMap<>(settings);
     all.put("cluster.enabled", "true");
@@ -103,13 +106,8 @@ class ClusterIT {
         "cluster.members",
         String.join(",", ports.subList(0, NODES).stream().map("127.0.0.1:"::concat).toList()));
     all.put("timeouts.drainMs", "5000");
-    Instant startedAt = Instant.now();
     ServiceProcess node = ServiceProcess.start(dir, database, all);
     within(TEN_SECONDS, () -> node.ready().statusCode() == 200, node::output);
-    synchronized (ClusterIT.class) {
-      Duration took = Duration.between(startedAt, Instant.now());
-      slowestStart = took.compareTo(slowestStart) > 0 ? took : slowestStart;
-    }
     return node;
   }
 
@@ -163,9 +161,12 @@ class ClusterIT {
 
   @Test
   @Order(1)
-  void everyNodeJoinsAndIsReadyWithinTenSeconds() {
-    assertThat(slowestStart).isLessThan(TEN_SECONDS);
+  void everyNodeJoinsWithinTenSecondsAndIsReadyAsOneOfThree() {
     for (ServiceProcess node : List.of(one, two, httpOnly)) {
+      // not the whole start, which several of them at once on a busy machine stretch as they like
+      Matcher joined = JOINED.matcher(node.output());
+      assertThat(joined.find()).as(node.output()).isTrue();
+      assertThat(Duration.ofMillis(Long.parseLong(joined.group(1)))).isLessThan(TEN_SECONDS);
       within(
           FIVE_SECONDS,
           () ->

@@ -128,7 +128,8 @@ final class DueTransactions {
               }
               metrics.parked();
               LOG.error(
-                  "{}: an invoice cannot be made; the subscription is parked. The fault is at {} {}",
+                  "{}: an invoice cannot be made; the subscription is parked. The fault is at {}"
+                      + " {}",
                   attempt.call().merchant().id(),
                   job.isOfInvoices() ? "invoice" : "subscription",
                   id,

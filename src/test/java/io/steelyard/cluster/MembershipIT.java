@@ -2,7 +2,6 @@ package io.steelyard.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.hazelcast.config.Config;

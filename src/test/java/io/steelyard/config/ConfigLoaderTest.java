@@ -359,7 +359,8 @@ class ConfigLoaderTest {
     refusedWhen(
         "HTTP_PORT",
         "5702",
-        "cluster.port and cluster.eventBusPort must differ from http.port and management.port, one is 5702");
+        "cluster.port and cluster.eventBusPort must differ from http.port and management.port, one"
+            + " is 5702");
     refusedWhen(
         "CLUSTER_HOST",
         "0.0.0.0",
