@@ -10,7 +10,7 @@ final class Banner {
   private Banner() {}
 
   /**
-   * @param api where the external API answers, e.g. {@code http://127.0.0.1:8080}
+   * @param api where the external API answers, e.g. {@code http://127.0.0.1:8080}; null for nowhere
    * @param token the operator token where this start made it, else empty
    * @param now for the example event
    */
@@ -22,11 +22,15 @@ final class Banner {
       Instant now) {
     StringBuilder text = new StringBuilder();
     text.append("\nSteelyard is ready\n\n");
-    line(text, "API", api);
-    line(text, "Docs", api + "/docs");
+    if (api != null) {
+      line(text, "API", api);
+      line(text, "Docs", api + "/docs");
+    }
     line(text, "Operator", management + "/operator (docs: " + management + "/docs)");
     token.ifPresent(secret -> line(text, "Token", secret));
-    demo.ifPresent(known -> introduce(text, api, known, now));
+    if (api != null) {
+      demo.ifPresent(known -> introduce(text, api, known, now));
+    }
     return text.append('\n').toString();
   }
 

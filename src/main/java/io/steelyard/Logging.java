@@ -23,8 +23,9 @@ final class Logging {
 
   private Logging() {}
 
-  /** Before the first logger is made, which is when logback and Vert.x look for these. */
+  /** Before the first logger is made, which is when logback, Vert.x and Hazelcast look. */
   static void begin() {
+    System.setProperty("hazelcast.logging.type", "slf4j");
     System.setProperty(
         "vertx.logger-delegate-factory-class-name",
         "io.vertx.core.logging.SLF4JLogDelegateFactory");

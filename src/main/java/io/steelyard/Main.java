@@ -83,7 +83,7 @@ public final class Main {
       // Nothing but JSON on stdout, and no secrets: these are in the data directory.
       log()
           .atInfo()
-          .addKeyValue("api", service.publicUrl())
+          .addKeyValue("api", service.listens(Deployment.HTTP) ? service.publicUrl() : null)
           .addKeyValue("operator", service.managementUrl() + "/operator")
           .log("Steelyard is ready");
       return;
@@ -94,7 +94,7 @@ public final class Main {
             : Optional.empty();
     System.out.println(
         Banner.text(
-            service.publicUrl(),
+            service.listens(Deployment.HTTP) ? service.publicUrl() : null,
             service.managementUrl(),
             token,
             demo,

@@ -1,21 +1,33 @@
 package io.steelyard;
 
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.steelyard.cluster.Membership;
+import io.steelyard.config.Config;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxBuilder;
 import io.vertx.core.VertxOptions;
 import io.vertx.micrometer.MetricsDomain;
 import io.vertx.micrometer.MicrometerMetricsFactory;
 import io.vertx.micrometer.MicrometerMetricsOptions;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** What everything runs on: the event loops and the metrics. */
-record Platform(Vertx vertx, PrometheusMeterRegistry metrics) {
+/**
+ * What everything runs on: the event loops and the metrics.
+ *
+ * @param membership in the cluster that {@code vertx} is a node of; null for none
+ */
+record Platform(Vertx vertx, PrometheusMeterRegistry metrics, Membership membership) {
+  private static final Logger LOG = LoggerFactory.getLogger(Platform.class);
   private static final long EVENT_LOOP_WARNING_MS = 200;
   private static final long BLOCKED_CHECK_MS = 500;
   private static final long WORKER_WARNING_S = 90;
@@ -31,30 +43,39 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics) {
           MetricsDomain.NET_CLIENT.toCategory(),
           MetricsDomain.EVENT_BUS.toCategory());
 
+  /** In no cluster. */
   static Platform open() {
     PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    VertxOptions options =
-        new VertxOptions()
-            .setPreferNativeTransport(true)
-            .setEventLoopPoolSize(eventLoops())
-            .setMaxEventLoopExecuteTime(EVENT_LOOP_WARNING_MS)
-            .setMaxEventLoopExecuteTimeUnit(TimeUnit.MILLISECONDS)
-            .setBlockedThreadCheckInterval(BLOCKED_CHECK_MS)
-            .setBlockedThreadCheckIntervalUnit(TimeUnit.MILLISECONDS)
-            // crash recovery and migrations run on a worker and may take this long
-            .setMaxWorkerExecuteTime(WORKER_WARNING_S)
-            .setMaxWorkerExecuteTimeUnit(TimeUnit.SECONDS)
-            .setMetricsOptions(
-                new MicrometerMetricsOptions()
-                    .setEnabled(true)
-                    .setJvmMetricsEnabled(true)
-                    .setDisabledMetricsCategories(COUNTED_ELSEWHERE));
-    Vertx vertx =
-        Vertx.builder().with(options).withMetrics(new MicrometerMetricsFactory(metrics)).build();
+    return new Platform(watched(builder(options(), metrics).build(), metrics), metrics, null);
+  }
+
+  private static VertxBuilder builder(VertxOptions options, PrometheusMeterRegistry metrics) {
+    return Vertx.builder().with(options).withMetrics(new MicrometerMetricsFactory(metrics));
+  }
+
+  private static Vertx watched(Vertx vertx, PrometheusMeterRegistry metrics) {
     EventLoopLag.watch(vertx, metrics);
     new FileDescriptorMetrics().bindTo(metrics);
     new UptimeMetrics().bindTo(metrics);
-    return new Platform(vertx, metrics);
+    return vertx;
+  }
+
+  private static VertxOptions options() {
+    return new VertxOptions()
+        .setPreferNativeTransport(true)
+        .setEventLoopPoolSize(eventLoops())
+        .setMaxEventLoopExecuteTime(EVENT_LOOP_WARNING_MS)
+        .setMaxEventLoopExecuteTimeUnit(TimeUnit.MILLISECONDS)
+        .setBlockedThreadCheckInterval(BLOCKED_CHECK_MS)
+        .setBlockedThreadCheckIntervalUnit(TimeUnit.MILLISECONDS)
+        // crash recovery and migrations run on a worker and may take this long
+        .setMaxWorkerExecuteTime(WORKER_WARNING_S)
+        .setMaxWorkerExecuteTimeUnit(TimeUnit.SECONDS)
+        .setMetricsOptions(
+            new MicrometerMetricsOptions()
+                .setEnabled(true)
+                .setJvmMetricsEnabled(true)
+                .setDisabledMetricsCategories(COUNTED_ELSEWHERE));
   }
 
   /**
@@ -63,6 +84,53 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics) {
    */
   private static int eventLoops() {
     return Math.max(2, Runtime.getRuntime().availableProcessors());
+  }
+
+  /** This one, or in its place a node of the cluster, where one is wanted. */
+  Future<Platform> joined(Config config) {
+    if (!config.cluster().enabled()) {
+      return Future.succeededFuture(this);
+    }
+    return detached(vertx.executeBlocking(() -> join(config)))
+        .compose(membership -> clustered(membership))
+        .recover(error -> Future.failedFuture(Ports.explained(error, config)))
+        // not waited for: it ends on a thread of Netty's that knows no class loader
+        .onSuccess(node -> vertx.close());
+  }
+
+  private static Membership join(Config config) {
+    Ports.checkCluster(config);
+    long startedAt = System.nanoTime();
+    Membership joined = Membership.join(config.cluster());
+    LOG.info(
+        "Joined the cluster in {} ms, of {} nodes now",
+        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startedAt),
+        joined.members());
+    return joined;
+  }
+
+  private static Future<Platform> clustered(Membership membership) {
+    PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    Gauge.builder("steelyard.cluster.members", membership, Membership::members)
+        .description("Nodes of the cluster that this one knows, itself included")
+        .register(metrics);
+    Future<Vertx> vertx =
+        builder(options().setEventBusOptions(membership.eventBus()), metrics)
+            .withClusterManager(membership.vertxManager())
+            .buildClustered();
+    return detached(vertx)
+        .map(node -> new Platform(watched(node, metrics), metrics, membership))
+        .recover(error -> left(membership).transform(left -> Future.failedFuture(error)));
+  }
+
+  /** Vert.x first, which still tells the others that it goes. */
+  Future<Void> close() {
+    Future<Void> closed = detached(vertx.close());
+    return membership == null ? closed : closed.transform(outcome -> left(membership));
+  }
+
+  private static Future<Void> left(Membership membership) {
+    return Future.fromCompletionStage(CompletableFuture.runAsync(membership::leave));
   }
 
   /**
@@ -79,7 +147,7 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics) {
         .recover(
             error -> {
               Promise<T> failed = Promise.promise();
-              vertx.close().onComplete(closed -> failed.fail(error));
+              close().onComplete(closed -> failed.fail(error));
               return failed.future();
             });
   }

@@ -11,6 +11,8 @@ import java.net.ServerSocket;
 
 /** Whether the configured ports can be had, with the certificates they are to show. */
 final class Ports {
+  private static final String EVENT_BUS_PORT = "cluster.eventBusPort";
+
   private Ports() {}
 
   /** Refuses at once, before a database is started for a process that nobody could reach. */
@@ -20,13 +22,20 @@ final class Ports {
   }
 
   private static void check(Vertx vertx, WebServer.Port port) {
-    check(port.section(), port.host(), port.number());
+    check(port.section(), port.section() + ".port", port.host(), port.number());
     if (port.tls().enabled()) {
       new TlsFiles(vertx, port.section(), port.tls()).check();
     }
   }
 
-  private static void check(String section, String host, int port) {
+  /** The same for those of the cluster, which come before. */
+  static void checkCluster(Config config) {
+    Config.Cluster cluster = config.cluster();
+    check("cluster", "cluster.port", cluster.host(), cluster.port());
+    check("cluster", EVENT_BUS_PORT, cluster.host(), cluster.eventBusPort());
+  }
+
+  private static void check(String section, String portKey, String host, int port) {
     InetSocketAddress address = new InetSocketAddress(host, port);
     if (address.isUnresolved()) {
       throw new StartFailure(section + ".host \"" + host + "\" is not a known host name");
@@ -35,7 +44,7 @@ final class Ports {
       probe.setReuseAddress(true); // as the server does: an old connection's port is free
       probe.bind(address);
     } catch (IOException e) {
-      throw taken(section, host, port, e);
+      throw taken(section, portKey, host, port, e);
     }
   }
 
@@ -45,19 +54,33 @@ final class Ports {
     boolean management = failed.entry().name().equals(Deployment.MANAGEMENT);
     if ((http || management) && failed.getCause() instanceof IOException cause) {
       return http
-          ? taken("http", config.http().host(), config.http().port(), cause)
-          : taken("management", config.management().host(), config.management().port(), cause);
+          ? taken("http", "http.port", config.http().host(), config.http().port(), cause)
+          : taken(
+              "management",
+              "management.port",
+              config.management().host(),
+              config.management().port(),
+              cause);
     }
     return failed;
   }
 
-  private static StartFailure taken(String section, String host, int port, IOException cause) {
+  /** Likewise for the event bus of a cluster's node. */
+  static Throwable explained(Throwable error, Config config) {
+    Config.Cluster cluster = config.cluster();
+    return error instanceof IOException cause
+        ? taken("cluster", EVENT_BUS_PORT, cluster.host(), cluster.eventBusPort(), cause)
+        : error;
+  }
+
+  private static StartFailure taken(
+      String section, String portKey, String host, int port, IOException cause) {
     String reason = String.valueOf(cause.getMessage());
     return new StartFailure(
         reason.contains("in use")
-            ? "%s.port %d on %s is already in use".formatted(section, port, host)
-            : "cannot listen on %s:%d (%s.host, %s.port): %s"
-                .formatted(host, port, section, section, reason),
+            ? "%s %d on %s is already in use".formatted(portKey, port, host)
+            : "cannot listen on %s:%d (%s.host, %s): %s"
+                .formatted(host, port, section, portKey, reason),
         cause);
   }
 }

@@ -3,10 +3,15 @@ package io.steelyard;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.steelyard.billing.BillingMessages;
 import io.steelyard.bus.Bus;
+import io.steelyard.bus.NodeMessages;
+import io.steelyard.bus.Nodes;
 import io.steelyard.bus.RecordCodec;
 import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.catalog.CatalogMessages;
 import io.steelyard.cli.OperatorNote;
+import io.steelyard.cluster.ClusterSecret;
+import io.steelyard.cluster.ClusterState;
+import io.steelyard.cluster.Membership;
 import io.steelyard.config.Config;
 import io.steelyard.config.Tls;
 import io.steelyard.credit.CreditMessages;
@@ -56,6 +61,7 @@ public final class Service {
   private static final Duration DRAIN_MARGIN = Duration.ofMillis(500);
   private static final Duration VERTICLES_LIMIT = Duration.ofSeconds(3);
   private static final Duration VERTX_LIMIT = Duration.ofSeconds(1);
+  private static final Duration CLUSTER_LIMIT = Duration.ofSeconds(8); // no embedded database then
   private static final Duration POSTGRES_LIMIT = Duration.ofSeconds(4);
   private static final Duration DATABASE_LIMIT = Duration.ofSeconds(9);
 
@@ -71,6 +77,7 @@ public final class Service {
           IntegrityMessages.class,
           InvoiceMessages.class,
           MerchantMessages.class,
+          NodeMessages.class,
           RetentionMessages.class,
           SubscriptionMessages.class,
           UsageMessages.class);
@@ -83,6 +90,7 @@ public final class Service {
   private final Pools pools;
   private final Map<String, Integer> ports = new ConcurrentHashMap<>();
   private volatile Deployment deployment;
+  private volatile Nodes nodes;
   private Future<Boolean> stopped;
   private volatile boolean ready;
   private volatile boolean stopping;
@@ -118,13 +126,19 @@ public final class Service {
   /** The running service; a start that fails leaves nothing behind, the platform included. */
   static Future<Service> start(
       Platform platform, Config config, Function<Wiring, Deployment> deployment) {
-    return platform.closedOnFailure(
-        Platform.detached(
-                platform
-                    .vertx()
-                    .executeBlocking(
-                        () -> new Service(platform, config, openDatabase(platform, config))))
-            .compose(service -> service.deploy(deployment)));
+    return platform
+        .closedOnFailure(platform.joined(config))
+        .compose(joined -> joined.closedOnFailure(open(joined, config, deployment)));
+  }
+
+  private static Future<Service> open(
+      Platform platform, Config config, Function<Wiring, Deployment> deployment) {
+    return Platform.detached(
+            platform
+                .vertx()
+                .executeBlocking(
+                    () -> new Service(platform, config, openDatabase(platform, config))))
+        .compose(service -> service.enter().compose(in -> service.deploy(deployment)));
   }
 
   private static Opened openDatabase(Platform platform, Config config) {
@@ -140,9 +154,42 @@ public final class Service {
     }
   }
 
+  /** Gets the event bus ready, in the cluster too where there is one. */
+  private Future<?> enter() {
+    Vertx vertx = platform.vertx();
+    Membership membership = platform.membership();
+    if (membership == null) {
+      new RecordCodec(CONTRACTS).register(vertx);
+      return Future.succeededFuture();
+    }
+    ClusterSecret secret = new ClusterSecret(config.cluster().secret());
+    new RecordCodec(CONTRACTS, secret.keyFor("event bus")).register(vertx);
+    return Platform.detached(Nodes.open(vertx, membership.nodeId(), platform.metrics()))
+        .map(
+            opened -> {
+              nodes = opened;
+              membership.onLeft(opened::forget);
+              return opened;
+            })
+        .recover(this::undone);
+  }
+
+  private Bus bus() {
+    return new Bus(platform.vertx(), nodes == null);
+  }
+
+  private Optional<ClusterState> clusterState() {
+    return nodes == null
+        ? Optional.empty()
+        : Optional.of(
+            new ClusterState(
+                platform.membership().joined(),
+                platform.membership().members(),
+                nodes.unanswered()));
+  }
+
   private Future<Service> deploy(Function<Wiring, Deployment> factory) {
     Vertx vertx = platform.vertx();
-    new RecordCodec(CONTRACTS).register(vertx);
     ServiceVerticle.Settings settings =
         new ServiceVerticle.Settings(
             config.limits().verticleInFlightPerInstance(), platform.metrics(), SqlFailures::of);
@@ -154,9 +201,9 @@ public final class Service {
                 pools,
                 platform.metrics(),
                 settings,
-                new Bus(vertx, true),
+                bus(),
                 () -> ready,
-                new Readiness(() -> ready, () -> stopping, schemaVersion),
+                new Readiness(() -> ready, () -> stopping, schemaVersion, this::clusterState),
                 ports::put,
                 this::publicUrl));
     return Platform.detached(deployment.start(vertx))
@@ -180,17 +227,18 @@ public final class Service {
     return null;
   }
 
-  private Future<Service> undone(Throwable error) {
+  private <T> Future<T> undone(Throwable error) {
     Throwable explained =
         error instanceof Deployment.Failed failed ? Ports.explained(failed, config) : error;
-    Promise<Service> undone = Promise.promise();
+    Promise<T> undone = Promise.promise();
     stop().onComplete(stopped -> undone.fail(explained));
     return undone.future();
   }
 
   /**
-   * Not ready, then every verticle in reverse order of its start, HTTP first and with time for the
-   * requests in flight, then Vert.x, then the embedded database. Every step has a limit.
+   * Not ready and, in a cluster, asked by no other node, then every verticle in reverse order of
+   * its start, HTTP first and with time for the requests in flight, then Vert.x, then the cluster
+   * or the embedded database. Every step has a limit.
    *
    * @return whether all of it went in order; what did not is logged
    */
@@ -200,10 +248,13 @@ public final class Service {
       stopping = true;
       Shutdown shutdown = new Shutdown();
       Duration drain = Duration.ofMillis(config.timeouts().drainMs()).plus(DRAIN_MARGIN);
+      if (nodes != null) {
+        nodes.leave();
+      }
       if (deployment != null) {
         deployment.addStopSteps(platform.vertx(), shutdown, drain, VERTICLES_LIMIT);
       }
-      shutdown.step("Vert.x", VERTX_LIMIT, () -> platform.vertx().close());
+      shutdown.step("Vert.x", nodes == null ? VERTX_LIMIT : CLUSTER_LIMIT, () -> platform.close());
       // Vert.x is gone by now, so this cannot run on one of its workers.
       shutdown.step(
           "the database",
@@ -229,9 +280,12 @@ public final class Service {
   /** How a client reaches the external API: as configured, or on this machine. */
   public String publicUrl() {
     String configured = config.http().publicUrl();
-    return configured == null
-        ? url(config.http().tls(), config.http().host(), port(Deployment.HTTP))
-        : configured;
+    if (configured != null) {
+      return configured;
+    }
+    // another process listens where this one does not: on the same port, as far as is known here
+    int port = ports.getOrDefault(Deployment.HTTP, config.http().port());
+    return url(config.http().tls(), config.http().host(), port);
   }
 
   /** How a client on this machine reaches the management port. */
@@ -254,7 +308,7 @@ public final class Service {
     if (!config.demoEnabled()) {
       return Future.succeededFuture(Optional.empty());
     }
-    return new Demo(vertx(), new Bus(vertx(), true), pools, config)
+    return new Demo(vertx(), bus(), pools, config)
         .prepare()
         .timeout(DEMO_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
         .recover(
@@ -278,6 +332,10 @@ public final class Service {
 
   public boolean ready() {
     return ready;
+  }
+
+  boolean listens(String verticle) {
+    return ports.containsKey(verticle);
   }
 
   /** The port that the verticle of this name listens on, also where the configuration says 0. */

@@ -10,6 +10,7 @@ import io.steelyard.db.SqlFailures;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.SqlConnection;
@@ -26,6 +27,7 @@ final class DueTransactions {
   static final int SLOW_STATEMENTS_MAX = 3;
   private static final Logger LOG = LoggerFactory.getLogger(DueTransactions.class);
   private static final String QUERY_CANCELED = "57014";
+  private static final DeliveryOptions LOCALLY = new DeliveryOptions().setLocalOnly(true);
 
   private final Vertx vertx;
   private final Pools pools;
@@ -75,7 +77,7 @@ final class DueTransactions {
   private void committed(Work work) {
     metrics.did(work);
     if (work.behind() > 0) {
-      vertx.eventBus().send(Address.EVENTS_STORED, ""); // the backfill is the fold's
+      vertx.eventBus().send(Address.EVENTS_STORED, null, LOCALLY); // the backfill is the fold's
     }
   }
 
@@ -126,7 +128,8 @@ final class DueTransactions {
               }
               metrics.parked();
               LOG.error(
-                  "{}: an invoice cannot be made; the subscription is parked. The fault is at {} {}",
+                  "{}: an invoice cannot be made; the subscription is parked. The fault is at {}"
+                      + " {}",
                   attempt.call().merchant().id(),
                   job.isOfInvoices() ? "invoice" : "subscription",
                   id,

@@ -16,19 +16,25 @@ public enum Address {
   INTEGRITY("billing.integrity"),
   DELIVERY("billing.delivery");
 
+  /** Broadcast by every node of a cluster: what it answers. Its own address begins with it. */
+  static final String NODES = "billing.nodes";
+
   /** Broadcast when an API key was revoked; the body is the key's id as text. */
   public static final String KEY_REVOKED = "billing.merchant.key-revoked";
 
   /** Broadcast when a merchant's catalogue changed; the body is the merchant's id as text. */
   public static final String CATALOG_CHANGED = "billing.catalog.changed";
 
-  /** Sent after a flush of events so that the aggregation wakes up; empty body. */
+  /** Sent within a process after a flush of events so that the aggregation wakes up; no body. */
   public static final String EVENTS_STORED = "billing.usage.stored";
 
-  /** Broadcast after events were counted so that what waits to be stored goes on; empty body. */
+  /** Broadcast within a process after events were counted: what waits to be stored goes on. */
   public static final String EVENTS_COUNTED = "billing.usage.counted";
 
-  /** Sent after work for gateways was written down so that the delivery wakes up; empty body. */
+  /** Broadcast between the nodes of a cluster: how many events one of them has counted. */
+  public static final String EVENTS_COUNTED_ELSEWHERE = "billing.usage.counted.elsewhere";
+
+  /** Broadcast after work for gateways was written down so that the delivery wakes up; no body. */
   public static final String DELIVERIES_WAITING = "billing.delivery.waiting";
 
   private final String value;

@@ -5,6 +5,7 @@ import io.vertx.core.shareddata.Shareable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -47,6 +48,7 @@ final class Answering implements Shareable {
   }
 
   private final Map<Address, Group> groups = new ConcurrentHashMap<>();
+  private volatile Runnable onChange = () -> {};
 
   private Answering() {}
 
@@ -58,6 +60,15 @@ final class Answering implements Shareable {
         .computeIfAbsent(NAME, name -> new Answering());
   }
 
+  /** Called after every change of what is answered here, on any thread. */
+  void onChange(Runnable told) {
+    onChange = told;
+  }
+
+  Set<Address> addresses() {
+    return Set.copyOf(groups.keySet());
+  }
+
   void add(Address address, Instance instance) {
     groups.compute(
         address,
@@ -66,6 +77,7 @@ final class Answering implements Shareable {
           all.add(instance);
           return new Group(List.copyOf(all), new AtomicInteger());
         });
+    onChange.run();
   }
 
   void remove(Address address, Instance instance) {
@@ -76,6 +88,7 @@ final class Answering implements Shareable {
           all.remove(instance);
           return all.isEmpty() ? null : new Group(List.copyOf(all), new AtomicInteger());
         });
+    onChange.run();
   }
 
   /**

@@ -4,14 +4,13 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryOptions;
-import io.vertx.core.eventbus.ReplyException;
-import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.internal.ContextInternal;
 
 /**
- * Asks the features' verticles over the event bus. Within one process an instance that is full is
- * asked only when all are, one on the caller's own thread before others, and deadlines are watched
- * together.
+ * Asks the features' verticles over the event bus: one of this process where there is one, else one
+ * of another node of the cluster, else the answer is at once that nobody serves this. Within one
+ * process an instance that is full is asked only when all are, one on the caller's own thread
+ * before others, and deadlines are watched together.
  */
 public final class Bus {
   /** How late the end of a call's time is noticed. */
@@ -20,17 +19,16 @@ public final class Bus {
   private static final DeliveryOptions LOCALLY = new DeliveryOptions().setLocalOnly(true);
 
   private final Vertx vertx;
-  private final boolean localOnly;
+  private final Nodes nodes;
   private final Answering answering;
   private final Waits waits;
 
   /**
-   * @param localOnly whether only this process's verticles answer; a cluster whose nodes each run
-   *     every verticle wants that
+   * @param localOnly whether only this process's verticles answer, also where it is in a cluster
    */
   public Bus(Vertx vertx, boolean localOnly) {
     this.vertx = vertx;
-    this.localOnly = localOnly;
+    this.nodes = localOnly ? null : Nodes.of(vertx);
     this.answering = Answering.of(vertx);
     this.waits = new Waits(vertx, LATE_MS);
   }
@@ -44,7 +42,11 @@ public final class Bus {
     if (call.expired()) {
       return FailureException.failed(timedOut());
     }
-    return localOnly ? askHere(request, call) : askAnywhere(request, call);
+    Answering.Instance verticle = answering.choose(request.address());
+    if (verticle != null) {
+      return ask(verticle, request, call);
+    }
+    return nodes == null ? FailureException.failed(notServing()) : nodes.ask(request, call);
   }
 
   /**
@@ -56,39 +58,14 @@ public final class Bus {
   }
 
   @SuppressWarnings("unchecked") // a request says itself what its answer is
-  private <R extends Reply> Future<R> askHere(Request<R> request, Call call) {
-    Answering.Instance verticle = answering.choose(request.address());
-    if (verticle == null) {
-      return FailureException.failed(notServing());
-    }
+  private <R extends Reply> Future<R> ask(
+      Answering.Instance verticle, Request<R> request, Call call) {
     // its own context, so that the answer comes to where the question was asked
     Promise<Reply> answer = ((ContextInternal) vertx.getOrCreateContext()).promise();
     Asked asked = new Asked(new Envelope(call, request), waits, answer);
     waits.add(asked);
     vertx.eventBus().send(verticle.ownAddress(), asked, LOCALLY);
     return (Future<R>) answer.future();
-  }
-
-  private <R extends Reply> Future<R> askAnywhere(Request<R> request, Call call) {
-    DeliveryOptions options = new DeliveryOptions().setSendTimeout(call.remainingMs());
-    return vertx
-        .eventBus()
-        .<R>request(request.address().value(), new Envelope(call, request), options)
-        .map(message -> message.body())
-        .recover(error -> Future.failedFuture(translate(error)));
-  }
-
-  private static Throwable translate(Throwable error) {
-    if (error instanceof FailureException || !(error instanceof ReplyException reply)) {
-      return error;
-    }
-    if (reply.failureType() == ReplyFailure.NO_HANDLERS) {
-      return notServing().asException();
-    }
-    if (reply.failureType() == ReplyFailure.TIMEOUT) {
-      return timedOut().asException();
-    }
-    return error;
   }
 
   static Failure notServing() {

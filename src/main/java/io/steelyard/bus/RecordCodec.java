@@ -13,19 +13,31 @@ import java.util.Map;
 
 /**
  * One codec for all records of all features. Inside one process the record itself is handed over;
- * between processes it travels as a type tag from an allow-list and its JSON.
+ * between processes it travels as a type tag from an allow-list and its JSON, sealed with the
+ * cluster's secret. A call's deadline travels as the time that is left, since clocks differ.
  */
 public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
   private static final String NAME = "steelyard-record";
 
+  // Longer than anybody waits.
+  private static final long REMAINING_MS_MAX = 86_400_000;
+
+  private final Seal seal;
   private final Map<Class<?>, String> tags = new HashMap<>();
   private final Map<String, Class<? extends BusRecord>> types = new HashMap<>();
+
+  /** For one process alone. */
+  public RecordCodec(List<Class<?>> contracts) {
+    this(contracts, null);
+  }
 
   /**
    * @param contracts the features' message interfaces; the records declared inside them are what
    *     may travel
+   * @param key that the processes of the cluster share; null for none
    */
-  public RecordCodec(List<Class<?>> contracts) {
+  public RecordCodec(List<Class<?>> contracts, byte[] key) {
+    this.seal = key == null ? null : new Seal(key);
     add("Replayed", Replayed.class);
     for (Class<?> contract : contracts) {
       for (Class<?> nested : contract.getDeclaredClasses()) {
@@ -57,9 +69,19 @@ public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
 
   @Override
   public void encodeToWire(Buffer wire, BusRecord record) {
+    if (seal == null) {
+      encode(wire, record);
+    } else {
+      Buffer content = Buffer.buffer();
+      encode(content, record);
+      seal.close(wire, content);
+    }
+  }
+
+  private void encode(Buffer wire, BusRecord record) {
     if (record instanceof Envelope envelope) {
       wire.appendByte((byte) 1);
-      block(wire, Json.encode(envelope.call()));
+      block(wire, Json.encode(withRemainingTime(envelope.call())));
       body(wire, envelope.request());
     } else {
       wire.appendByte((byte) 0);
@@ -67,8 +89,17 @@ public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
     }
   }
 
+  private static Call withRemainingTime(Call call) {
+    long remainingMs = Math.min(REMAINING_MS_MAX, call.remainingMs());
+    return new Call(call.requestId(), call.merchant(), remainingMs, call.idempotencyKey());
+  }
+
   @Override
   public BusRecord decodeFromWire(int position, Buffer wire) {
+    return seal == null ? decode(position, wire) : decode(0, seal.open(position, wire));
+  }
+
+  private BusRecord decode(int position, Buffer wire) {
     boolean enveloped = wire.getByte(position) == 1;
     int at = position + 1;
     if (!enveloped) {
@@ -76,7 +107,10 @@ public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
     }
     int callLength = wire.getInt(at);
     Call call = read(wire.getBuffer(at + 4, at + 4 + callLength), Call.class);
-    return new Envelope(call, (Request<?>) readBody(at + 4 + callLength, wire));
+    Call within =
+        Call.within(call.requestId(), call.merchant(), call.deadlineMs())
+            .with(call.idempotencyKey());
+    return new Envelope(within, (Request<?>) readBody(at + 4 + callLength, wire));
   }
 
   private void body(Buffer wire, BusRecord record) {

@@ -39,7 +39,6 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   private final Counter refused;
   private final Here here;
   private BusMetrics served;
-  private MessageConsumer<Envelope> consumer;
   private MessageConsumer<Asked> own;
 
   /** Written by its own thread only. */
@@ -82,9 +81,8 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
     return open()
         .compose(
             opened -> {
-              consumer = vertx.eventBus().consumer(address.value(), this::receive);
               own = vertx.eventBus().localConsumer(here.ownAddress(), this::receiveHere);
-              return Future.all(consumer.completion(), own.completion());
+              return own.completion();
             })
         .onSuccess(done -> Answering.of(vertx).add(address, here));
   }
@@ -94,10 +92,15 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
     Answering.of(vertx).remove(address, here);
     stopping();
     Future<?> silent =
-        own == null
-            ? Future.succeededFuture()
-            : Future.all(consumer.unregister(), own.unregister());
+        own == null ? Future.succeededFuture() : unasked().compose(none -> own.unregister());
     return silent.compose(done -> idle()).compose(done -> close());
+  }
+
+  /** In a cluster, another node's request may just have been given to this instance. */
+  private Future<Void> unasked() {
+    return Nodes.of(vertx) == null
+        ? Future.succeededFuture()
+        : vertx.timer(DRAIN_POLL_MS).mapEmpty();
   }
 
   private Future<Void> idle() {
@@ -112,11 +115,6 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
     } else {
       vertx.setTimer(DRAIN_POLL_MS, timer -> awaitIdle(promise));
     }
-  }
-
-  /** From a bus that asks whoever listens at the address, in this process or in another. */
-  private void receive(Message<Envelope> message) {
-    receive(message.body(), (reply, failure) -> message.reply(failure == null ? reply : failure));
   }
 
   private void receiveHere(Message<Asked> message) {

@@ -110,12 +110,45 @@ public record Config(
       Instances gateway,
       Instances delivery) {}
 
+  /**
+   * One way of discovery at most: {@code members}, {@code dns} or {@code kubernetesService}.
+   *
+   * @param host where other nodes reach this one: its members' port and its event bus listen there
+   * @param port of the membership
+   * @param eventBusPort of the messages between the verticles of different nodes
+   * @param members {@code host:port} of nodes to look for, this one among them or not
+   * @param dns a name whose addresses are those of the nodes, all on this {@code port}
+   * @param kubernetesService a service whose endpoints are the nodes, asked of the Kubernetes API
+   * @param secret that all nodes share; who does not know it is no node
+   */
   public record Cluster(
       boolean enabled,
       String name,
       String host,
-      @Range(min = 0, max = 65535) int port,
-      List<String> members) {}
+      @Range(min = 1, max = 65535) int port,
+      @Range(min = 1, max = 65535) int eventBusPort,
+      List<String> members,
+      @Unset String dns,
+      @Unset String kubernetesService,
+      @Unset String kubernetesNamespace,
+      @Unset @Secret String secret,
+      ClusterTls tls) {
+    @Override
+    public String toString() {
+      return Redaction.of("cluster.", this);
+    }
+  }
+
+  /**
+   * PEM files with which the event buses of the nodes encrypt and know each other; all or none.
+   *
+   * @param ca of whom the certificates of all nodes are
+   */
+  public record ClusterTls(@Unset String certificate, @Unset String key, @Unset String ca) {
+    public boolean enabled() {
+      return certificate != null;
+    }
+  }
 
   /**
    * @param httpInFlightPercentPerMerchant of what one instance takes, HTTP's or the verticles'

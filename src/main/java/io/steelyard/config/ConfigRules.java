@@ -29,7 +29,7 @@ final class ConfigRules {
                   config.limits().bodyBytes()));
     }
     if (config.cluster().enabled()) {
-      throw new ConfigException("cluster.enabled must be false: clustering is not in this version");
+      ClusterRules.check(config);
     }
     // Half of the lease is for the gateway: a look, and the action itself.
     if (config.delivery().leaseMs() < 4L * config.gateway().callTimeoutMs()) {

@@ -72,7 +72,7 @@ public final class DeliveryVerticle extends StoreVerticle<DeliveryMessages<?>> {
               metrics = new DeliveryMetrics(settings.metrics());
               deliveries = new Deliveries(pool, pools, clock, config, bus, metrics);
               reports = new Reports(clock);
-              vertx.eventBus().localConsumer(Address.DELIVERIES_WAITING, message -> look());
+              vertx.eventBus().consumer(Address.DELIVERIES_WAITING, message -> look());
               arm();
             });
   }

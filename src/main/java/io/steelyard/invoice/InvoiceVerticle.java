@@ -94,7 +94,7 @@ public final class InvoiceVerticle extends StoreVerticle<InvoiceMessages<?>> {
   private Future<Reply> requested(
       Call call, String id, Function<SqlConnection, Future<Void>> change) {
     return changed(call, id, change)
-        .onSuccess(done -> vertx.eventBus().send(Address.DELIVERIES_WAITING, ""));
+        .onSuccess(done -> vertx.eventBus().publish(Address.DELIVERIES_WAITING, ""));
   }
 
   private Future<TransitionPage> list(ListTransitions list, Call call) {

@@ -1,6 +1,7 @@
 package io.steelyard.operator;
 
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.steelyard.cluster.ClusterState;
 import io.steelyard.json.Json;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -11,6 +12,7 @@ import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.Tuple;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** Liveness, readiness and metrics, for whoever can reach the management port. */
@@ -46,7 +48,8 @@ final class HealthRoutes {
             looked -> {
               boolean schema = looked.succeeded() && looked.result();
               boolean serving = readiness.serving().getAsBoolean();
-              boolean up = schema && serving;
+              Optional<ClusterState> node = readiness.cluster().get();
+              boolean up = schema && serving && node.map(ClusterState::joined).orElse(true);
               Map<String, Object> body = new LinkedHashMap<>();
               body.put("status", up ? "up" : "down");
               body.put("database", looked.succeeded() ? "up" : "down");
@@ -55,6 +58,7 @@ final class HealthRoutes {
               }
               body.put("serving", serving);
               body.put("phase", readiness.phase());
+              node.ifPresent(state -> body.put("cluster", state));
               answer(routing, up ? 200 : 503, body);
             });
   }

@@ -1,6 +1,7 @@
 package io.steelyard.usage;
 
 import io.steelyard.bus.Address;
+import io.steelyard.bus.BusRecord;
 import io.steelyard.bus.Reply;
 import io.steelyard.bus.Request;
 
@@ -19,4 +20,13 @@ public sealed interface UsageMessages<R extends Reply> extends Request<R> {
    * @param duplicates events whose key was stored before, or came twice in this request
    */
   record Ingested(int accepted, int duplicates) implements Reply {}
+
+  /**
+   * What a process that counts tells those of the cluster that only store.
+   *
+   * @param process that tells it
+   * @param events counted since it told last
+   * @param backlog stored and not counted, where it has just looked; else null
+   */
+  record EventsCounted(String process, int events, Long backlog) implements BusRecord {}
 }

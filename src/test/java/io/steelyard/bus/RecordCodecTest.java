@@ -65,14 +65,20 @@ class RecordCodecTest {
   @ParameterizedTest
   @MethodSource("recordTypes")
   void everyRequestArrivesWithItsCall(Class<? extends BusRecord> type) {
-    for (BusRecord sent : Samples.of(type)) {
-      if (sent instanceof Request<?> request) {
+    for (BusRecord sample : Samples.of(type)) {
+      if (sample instanceof Request<?> request) {
         for (Call.Merchant merchant : Arrays.asList(MERCHANT, null)) {
           for (IdempotencyKey key : Samples.of(IdempotencyKey.class)) {
-            Call call = new Call("req-1", merchant, Long.MAX_VALUE);
+            Call call = Call.within("req-1", merchant, 10_000);
             for (Call each : List.of(call, call.with(key))) {
-              Envelope envelope = new Envelope(each, request);
-              assertThat(overTheWire(CODEC, envelope)).isEqualTo(envelope);
+              Envelope sent = new Envelope(each, request);
+              Envelope arrived = (Envelope) overTheWire(CODEC, sent);
+              assertThat(arrived.request()).isEqualTo(request);
+              assertThat(arrived.call().requestId()).isEqualTo("req-1");
+              assertThat(arrived.call().merchant()).isEqualTo(merchant);
+              assertThat(arrived.call().idempotencyKey()).isEqualTo(each.idempotencyKey());
+              assertThat(arrived.call().deadlineMs())
+                  .isBetween(each.deadlineMs(), System.currentTimeMillis() + 10_000);
             }
           }
         }
@@ -84,6 +90,34 @@ class RecordCodecTest {
   @Test
   void aCallWithoutKeySaysNothingOfOne() {
     assertThat(Json.encodeText(new Call("req-1", null, 1))).doesNotContain("idempotency");
+  }
+
+  @ParameterizedTest
+  @MethodSource("recordTypes")
+  void whoSharesTheSecretReadsWhatWasSealed(Class<? extends BusRecord> type) {
+    for (BusRecord sent : Samples.of(type)) {
+      assertThat(overTheWire(new RecordCodec(CONTRACTS, new byte[] {1, 2, 3}), sent))
+          .isEqualTo(sent);
+    }
+  }
+
+  @Test
+  void whatAStrangerWroteIsRefused() {
+    BusRecord record = new NodeMessages.Announcement("node", List.of("USAGE"));
+    RecordCodec codec = new RecordCodec(CONTRACTS, new byte[] {1, 2, 3});
+    for (RecordCodec stranger : List.of(CODEC, new RecordCodec(CONTRACTS, new byte[] {1, 2, 4}))) {
+      Buffer wire = Buffer.buffer();
+      stranger.encodeToWire(wire, record);
+      assertThatThrownBy(() -> codec.decodeFromWire(0, wire))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    Buffer wire = Buffer.buffer();
+    codec.encodeToWire(wire, record);
+    for (int at = 0; at < wire.length(); at++) {
+      Buffer changed = wire.copy().setByte(at, (byte) (wire.getByte(at) ^ 1));
+      assertThatThrownBy(() -> codec.decodeFromWire(0, changed))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
   }
 
   @Test

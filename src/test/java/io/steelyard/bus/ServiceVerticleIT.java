@@ -226,9 +226,12 @@ class ServiceVerticleIT {
 
     assertThat(failureAtOnce(bus.ask(new PingMessages.Ping("late"), expired)))
         .isInstanceOf(Failure.TimedOut.class);
+    Envelope sentAnyway = new Envelope(expired, new PingMessages.Ping("sent anyway"));
     vertx
         .eventBus()
-        .send(Address.CATALOG.value(), new Envelope(expired, new PingMessages.Ping("sent anyway")));
+        .send(
+            Answering.of(vertx).choose(Address.CATALOG).ownAddress(),
+            new Asked(sentAnyway, new Waits(vertx, 50), Promise.promise()));
 
     assertThat(ask().await()).isEqualTo(new Pong("pong"));
     assertThat(handled).hasValue(1);

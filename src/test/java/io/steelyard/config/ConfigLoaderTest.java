@@ -338,10 +338,67 @@ class ConfigLoaderTest {
             + " least twice limits.bodyBytes (8388608), or a full body could never be read");
     env.clear();
     env.put("STEELYARD_CLUSTER_ENABLED", "true");
-    refusedWith("cluster.enabled must be false: clustering is not in this version");
+    refusedWith(
+        "database.url must be set when cluster.enabled is true: the nodes share one database");
     env.clear();
     env.put("STEELYARD_DATABASE_PORT", "8081");
     refusedWith("database.port must differ from http.port and management.port, it is 8081");
+  }
+
+  @Test
+  void aClusterHasASecretOneWayOfDiscoveryAndPortsOfItsOwn() throws Exception {
+    env.put("STEELYARD_CLUSTER_ENABLED", "true");
+    env.put("STEELYARD_DATABASE_URL", URL);
+    env.put("STEELYARD_OPERATOR_TOKEN", TOKEN);
+    refusedWith(
+        "cluster.secret must be set to at least 16 characters when cluster.enabled is true");
+    env.put("STEELYARD_CLUSTER_SECRET", "fifteen letters");
+    refusedWith(
+        "cluster.secret must be set to at least 16 characters when cluster.enabled is true");
+    env.put("STEELYARD_CLUSTER_SECRET", "the secret of a cluster");
+    env.put("STEELYARD_CLUSTER_MEMBERS", "10.0.0.1:5701, node-2:5701,[fd00::1]:5701");
+    Config config = load();
+    assertThat(config.cluster().members())
+        .containsExactly("10.0.0.1:5701", "node-2:5701", "[fd00::1]:5701");
+    assertThat(config.toString()).doesNotContain("the secret").contains("cluster.secret = ***");
+    assertThat(config.cluster().toString()).doesNotContain("the secret");
+
+    refusedWhen(
+        "CLUSTER_MEMBERS", "node-2", "cluster.members must be a list of host:port, not \"node-2\"");
+    refusedWhen(
+        "CLUSTER_MEMBERS",
+        "a:70000",
+        "cluster.members must be a list of host:port, not \"a:70000\"");
+    refusedWhen(
+        "CLUSTER_DNS",
+        "nodes.example",
+        "only one of cluster.members, cluster.dns and cluster.kubernetesService may be set");
+    refusedWhen(
+        "CLUSTER_EVENT_BUS_PORT",
+        "5701",
+        "cluster.eventBusPort must differ from cluster.port, both are 5701");
+    refusedWhen(
+        "HTTP_PORT",
+        "5702",
+        "cluster.port and cluster.eventBusPort must differ from http.port and management.port, one"
+            + " is 5702");
+    refusedWhen(
+        "CLUSTER_HOST",
+        "0.0.0.0",
+        "cluster.host must be the one address that other nodes reach this one at, not 0.0.0.0");
+    refusedWhen(
+        "CLUSTER_TLS_KEY",
+        "key.pem",
+        "cluster.tls.certificate, cluster.tls.key and cluster.tls.ca must be set all or none");
+  }
+
+  private void refusedWhen(String variable, String value, String line) {
+    String before = env.put("STEELYARD_" + variable, value);
+    refusedWith(line);
+    env.remove("STEELYARD_" + variable);
+    if (before != null) {
+      env.put("STEELYARD_" + variable, before);
+    }
   }
 
   @Test

@@ -165,6 +165,44 @@ public final class ServiceProcess implements AutoCloseable {
     return client.sendAsync(request, BodyHandlers.ofString());
   }
 
+  /** A request of the external API with a merchant's key; without a body where that is null. */
+  public CompletableFuture<HttpResponse<String>> external(
+      String method, String path, String key, Object body) {
+    Matcher api = API.matcher(output());
+    if (!api.find()) {
+      throw new IllegalStateException("this one serves no external API");
+    }
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(api.group(1) + path))
+            .timeout(ANSWER_LIMIT)
+            .header("x-api-key", key)
+            .header("content-type", "application/json")
+            .method(
+                method,
+                body == null
+                    ? BodyPublishers.noBody()
+                    : BodyPublishers.ofString(Json.encodeText(body)))
+            .build();
+    return client.sendAsync(request, BodyHandlers.ofString());
+  }
+
+  /** What it says of its readiness. */
+  public HttpResponse<String> ready() {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(management + "/health/ready"))
+            .timeout(ANSWER_LIMIT)
+            .build();
+    return client.sendAsync(request, BodyHandlers.ofString()).join();
+  }
+
+  /** As a service manager does; its exit code, once it is gone. */
+  public int stop() {
+    process.destroy();
+    int code = process.onExit().orTimeout(START_S, TimeUnit.SECONDS).join().exitValue();
+    client.shutdownNow();
+    return code;
+  }
+
   /** As kill -9 does; returns when it is gone. */
   public void kill() {
     process.destroyForcibly().onExit().join();
