@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Where the log goes and in which form. Until the configuration is known, and in every command but
- * {@code run}, it goes to stderr, so that stdout is left to what was asked for.
+ * {@code run}, errors go to stderr and the rest nowhere, so that stdout is left to what was asked
+ * for and stderr to the one line that says what was refused.
  */
 final class Logging {
   private static final String FILE_PROPERTY = "logback.configurationFile";
