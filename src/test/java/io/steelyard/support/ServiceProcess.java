@@ -25,21 +25,24 @@ import java.util.regex.Pattern;
 
 /** The service as a process of its own, on free ports, that can be killed. */
 public final class ServiceProcess implements AutoCloseable {
-  private static final Pattern OPERATOR =
-      Pattern.compile("^  Operator +(http://[^/]+)/operator", Pattern.MULTILINE);
+  private static final Pattern STARTED =
+      Pattern.compile(
+          "^  API +http://[^/]+:(\\d+)$.*^  Operator +(http://[^/]+)/operator",
+          Pattern.MULTILINE | Pattern.DOTALL);
   private static final long START_S = 120;
   private static final Duration ANSWER_LIMIT = Duration.ofMinutes(5);
   private static final AtomicInteger COUNTER = new AtomicInteger();
 
   private final Process process;
   private final Path output;
-  private final String management;
+  private int port;
+  private String management;
   private final HttpClient client = HttpClient.newHttpClient();
 
   private ServiceProcess(Process process, Path output) throws Exception {
     this.process = process;
     this.output = output;
-    this.management = awaitStarted();
+    awaitStarted();
   }
 
   /**
@@ -49,6 +52,16 @@ public final class ServiceProcess implements AutoCloseable {
    * @param settings dotted names and their values, over the defaults
    */
   public static ServiceProcess start(Path dir, Endpoint database, Map<String, String> settings) {
+    return start(dir, database, settings, Map.of());
+  }
+
+  /**
+   * As {@link #start(Path, Endpoint, Map)}.
+   *
+   * @param environment over the test's own
+   */
+  public static ServiceProcess start(
+      Path dir, Endpoint database, Map<String, String> settings, Map<String, String> environment) {
     List<String> command = new ArrayList<>();
     command.add(ProcessHandle.current().info().command().orElseThrow());
     command.addAll(
@@ -68,6 +81,7 @@ public final class ServiceProcess implements AutoCloseable {
             .redirectErrorStream(true)
             .redirectOutput(output.toFile());
     builder.environment().keySet().removeIf(name -> name.startsWith("STEELYARD_"));
+    builder.environment().putAll(environment);
     try {
       return new ServiceProcess(builder.start(), output);
     } catch (Exception e) {
@@ -75,12 +89,14 @@ public final class ServiceProcess implements AutoCloseable {
     }
   }
 
-  private String awaitStarted() throws Exception {
+  private void awaitStarted() throws Exception {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_S);
     while (true) {
-      Matcher banner = OPERATOR.matcher(output());
+      Matcher banner = STARTED.matcher(output());
       if (banner.find()) {
-        return banner.group(1);
+        port = Integer.parseInt(banner.group(1));
+        management = banner.group(2);
+        return;
       }
       if (!process.isAlive() || System.nanoTime() > deadline) {
         process.destroyForcibly();
@@ -99,14 +115,31 @@ public final class ServiceProcess implements AutoCloseable {
     }
   }
 
-  /** Sends a request of the operator API; the answer fails when the process is killed before. */
+  /** Where the external API answers. */
+  public int port() {
+    return port;
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
+  /**
+   * Sends a request to the management port; the answer fails when the process is killed before.
+   *
+   * @param body as a tree; null for none
+   */
   public CompletableFuture<HttpResponse<String>> operator(String method, String path, Object body) {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create(management + path))
             .timeout(ANSWER_LIMIT)
             .header("authorization", "Bearer " + TestApp.OPERATOR_TOKEN)
             .header("content-type", "application/json")
-            .method(method, BodyPublishers.ofString(Json.encodeText(body)))
+            .method(
+                method,
+                body == null
+                    ? BodyPublishers.noBody()
+                    : BodyPublishers.ofString(Json.encodeText(body)))
             .build();
     return client.sendAsync(request, BodyHandlers.ofString());
   }
