@@ -91,12 +91,21 @@ final class StrictRequestDecoder extends VertxHttpRequestDecoder {
     if (!out.isEmpty() || inBody) {
       endHead();
     } else if (begun && headEnds == null) {
-      headEnds = context.executor().schedule(() -> close(context), headMs, TimeUnit.MILLISECONDS);
+      awaitHead(context);
     }
   }
 
-  private static void close(ChannelHandlerContext context) {
-    context.close();
+  private void awaitHead(ChannelHandlerContext context) {
+    headEnds = context.executor().schedule(() -> headIsLate(context), headMs, TimeUnit.MILLISECONDS);
+  }
+
+  /** What nobody reads, since requests before it are worked on, is not its sender's fault. */
+  private void headIsLate(ChannelHandlerContext context) {
+    if (context.channel().config().isAutoRead()) {
+      context.close();
+    } else {
+      awaitHead(context);
+    }
   }
 
   private void endHead() {
