@@ -96,7 +96,8 @@ final class StrictRequestDecoder extends VertxHttpRequestDecoder {
   }
 
   private void awaitHead(ChannelHandlerContext context) {
-    headEnds = context.executor().schedule(() -> headIsLate(context), headMs, TimeUnit.MILLISECONDS);
+    headEnds =
+        context.executor().schedule(() -> headIsLate(context), headMs, TimeUnit.MILLISECONDS);
   }
 
   /** What nobody reads, since requests before it are worked on, is not its sender's fault. */

@@ -17,6 +17,9 @@ import java.util.stream.IntStream;
 record Account(String merchantId, String apiKey, List<String> customers) {
   private static final int CUSTOMERS = 20;
 
+  /** PostgreSQL has only just started, and the machine may be busy. */
+  private static final Map<String, String> PATIENT = Map.of("database.connectTimeoutMs", "30000");
+
   private static final String CATALOG =
       """
       customPricingUnits:
@@ -60,7 +63,7 @@ record Account(String merchantId, String apiKey, List<String> customers) {
 
   /** Made by an app on the database, which is closed again. */
   static Account make(Endpoint database) {
-    try (TestApp app = TestApp.start(database, Map.of())) {
+    try (TestApp app = TestApp.start(database, PATIENT)) {
       return make(app);
     }
   }

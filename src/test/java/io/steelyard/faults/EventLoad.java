@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class EventLoad implements AutoCloseable {
   private static final long GIVE_UP_NANOS = TimeUnit.SECONDS.toNanos(180);
-  private static final long RETRY_MS = 40;
+  private static final long RETRY_MS = 100;
   private static final int PAUSE_MS_MAX = 60;
   private static final int TOLD_MAX = 20;
 

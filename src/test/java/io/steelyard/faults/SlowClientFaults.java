@@ -40,7 +40,7 @@ class SlowClientFaults {
     node = scene.node();
     node.start();
     load = scene.load();
-    scene.awaitMore(load, 20_000, 120);
+    scene.awaitMore(load, 5000, 120);
     p99();
     p99Before = p99();
     kibBefore = node.residentKib();
