@@ -182,6 +182,7 @@ public record Config(
   /**
    * @param requestMs from the end of a request's body to its answer
    * @param bodyMs from a request's first byte to the end of its body
+   * @param headMs from the first byte of a request to the end of its headers; then it is cut off
    * @param idleMs after which a silent connection is closed
    * @param placeMs that a request whose merchant has all it may have in flight waits for one of
    *     those to end; 0 for not at all
@@ -191,6 +192,7 @@ public record Config(
    */
   public record Timeouts(
       @Range(min = 100, max = 600_000) int requestMs,
+      @Range(min = 100, max = 600_000) int headMs,
       @Range(min = 100, max = 600_000) int bodyMs,
       @Range(min = 100, max = 3_600_000) int idleMs,
       @Range(min = 0, max = 600_000) int placeMs,

@@ -13,6 +13,8 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.impl.VertxHttpRequestDecoder;
 import io.vertx.core.net.impl.ConnectionBase;
 import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Lets every request that cannot be read be answered, and closes CVE-2026-102479: Vert.x 5.0 takes
@@ -24,6 +26,9 @@ import java.util.List;
  * <p>A chunk that cannot be read would make Vert.x end the connection without a word. Here it ends
  * the body instead, and {@link #isBroken} tells the body's reader. A version other than HTTP/1.x is
  * an invalid request like any other.
+ *
+ * <p>A connection whose request has begun and whose headers do not end in time is closed: to the
+ * idle timeout, one byte a minute is not silence.
  */
 final class StrictRequestDecoder extends VertxHttpRequestDecoder {
   /** Stands for a header that was made to look like one that frames the body. */
@@ -35,15 +40,24 @@ final class StrictRequestDecoder extends VertxHttpRequestDecoder {
   private static final int CONTENT_TYPE = 12;
   private static final String HANDLER = "httpDecoder";
 
-  private StrictRequestDecoder(HttpServerOptions options) {
+  private final int headMs;
+  private boolean inBody;
+  private Future<?> headEnds;
+
+  private StrictRequestDecoder(HttpServerOptions options, int headMs) {
     super(options);
+    this.headMs = headMs;
   }
 
-  /** Puts this decoder in the place of the connection's own, before it has read anything. */
-  static void install(HttpConnection connection, HttpServerOptions options) {
+  /**
+   * Puts this decoder in the place of the connection's own, before it has read anything.
+   *
+   * @param headMs from the first byte of a request to the end of its headers
+   */
+  static void install(HttpConnection connection, HttpServerOptions options, int headMs) {
     ChannelPipeline pipeline = ((ConnectionBase) connection).channel().pipeline();
     if (pipeline.get(HANDLER) != null) {
-      pipeline.replace(HANDLER, HANDLER, new StrictRequestDecoder(options));
+      pipeline.replace(HANDLER, HANDLER, new StrictRequestDecoder(options, headMs));
     }
   }
 
@@ -55,7 +69,9 @@ final class StrictRequestDecoder extends VertxHttpRequestDecoder {
   @Override
   protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out)
       throws Exception {
+    boolean begun = in.isReadable();
     super.decode(context, in, out);
+    limitHead(context, begun, out);
     for (int i = 0; i < out.size(); i++) {
       if (out.get(i) instanceof HttpContent content
           && !(content instanceof HttpMessage)
@@ -65,6 +81,45 @@ final class StrictRequestDecoder extends VertxHttpRequestDecoder {
         context.channel().attr(BROKEN).set(Boolean.TRUE);
       }
     }
+  }
+
+  /** Most come in one piece, and need no timer. */
+  private void limitHead(ChannelHandlerContext context, boolean begun, List<Object> out) {
+    for (Object part : out) {
+      inBody = !(part instanceof LastHttpContent);
+    }
+    if (!out.isEmpty() || inBody) {
+      endHead();
+    } else if (begun && headEnds == null) {
+      awaitHead(context);
+    }
+  }
+
+  private void awaitHead(ChannelHandlerContext context) {
+    headEnds =
+        context.executor().schedule(() -> headIsLate(context), headMs, TimeUnit.MILLISECONDS);
+  }
+
+  /** What nobody reads, since requests before it are worked on, is not its sender's fault. */
+  private void headIsLate(ChannelHandlerContext context) {
+    if (context.channel().config().isAutoRead()) {
+      context.close();
+    } else {
+      awaitHead(context);
+    }
+  }
+
+  private void endHead() {
+    if (headEnds != null) {
+      headEnds.cancel(false);
+      headEnds = null;
+    }
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) throws Exception {
+    endHead();
+    super.channelInactive(context);
   }
 
   @Override

@@ -147,7 +147,7 @@ public final class WebServer {
   }
 
   private void connected(HttpConnection connection) {
-    StrictRequestDecoder.install(connection, options);
+    StrictRequestDecoder.install(connection, options, config.timeouts().headMs());
     connections++;
     connection.closeHandler(closed -> connections--);
     if (connections > config.limits().connectionsPerInstance()) {

@@ -11,13 +11,25 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
-/** A TCP proxy that can lose the answer to one thing a client says. */
+/**
+ * A TCP proxy that can lose the answer to one thing a client says, break a connection at any of its
+ * bytes, and hold back everything.
+ */
 public final class LossyProxy implements AutoCloseable {
   private final ServerSocket listener;
   private final int targetPort;
   private final List<Socket> sockets = new CopyOnWriteArrayList<>();
   private final AtomicReference<Trap> trap = new AtomicReference<>();
+  // no monitor: virtual threads wait for it
+  private final Lock lock = new ReentrantLock();
+  private final Condition released = lock.newCondition();
+  private Break nextBreak;
+  private boolean held;
 
   /** How the answer goes missing. */
   public enum Loss {
@@ -25,6 +37,12 @@ public final class LossyProxy implements AutoCloseable {
     CUT,
     /** The client's connection stays open, and nothing is heard on it any more. */
     SILENCE
+  }
+
+  /** Which way bytes go. */
+  public enum Direction {
+    TO_SERVER,
+    TO_CLIENT
   }
 
   private record Trap(byte[] words, Loss loss) {
@@ -37,6 +55,8 @@ public final class LossyProxy implements AutoCloseable {
       return false;
     }
   }
+
+  private record Break(Direction direction, long bytesLeft, Loss loss) {}
 
   public LossyProxy(int targetPort) throws IOException {
     this.targetPort = targetPort;
@@ -53,9 +73,41 @@ public final class LossyProxy implements AutoCloseable {
     trap.set(new Trap(words.getBytes(StandardCharsets.UTF_8), loss));
   }
 
-  /** Whether the trap that was set has sprung. */
+  /**
+   * After so many bytes more, of all connections, the one whose byte was the last is broken in both
+   * directions: that byte arrives, nothing after it does.
+   */
+  public void breakAfter(Direction direction, long bytes, Loss loss) {
+    locked(() -> nextBreak = new Break(direction, bytes, loss));
+  }
+
+  /** Whether the trap or the break that was set has done its work. */
   public boolean hasLost() {
-    return trap.get() == null;
+    return locked(() -> trap.get() == null && nextBreak == null);
+  }
+
+  /** Nothing passes any more, in no direction, and nobody hangs up. */
+  public void hold() {
+    locked(() -> held = true);
+  }
+
+  /** What was held back passes. */
+  public void release() {
+    locked(
+        () -> {
+          held = false;
+          released.signalAll();
+          return held;
+        });
+  }
+
+  private <T> T locked(Supplier<T> work) {
+    lock.lock();
+    try {
+      return work.get();
+    } finally {
+      lock.unlock();
+    }
   }
 
   private void accept() {
@@ -80,7 +132,8 @@ public final class LossyProxy implements AutoCloseable {
   private final class Link {
     private final Socket client;
     private final Socket server;
-    private volatile Loss loss;
+    private volatile Loss answersLost;
+    private volatile Loss broken;
 
     private Link(Socket client, Socket server) {
       this.client = client;
@@ -94,9 +147,9 @@ public final class LossyProxy implements AutoCloseable {
           (bytes, length) -> {
             Trap set = trap.get();
             if (set != null && set.springsAt(bytes, length) && trap.compareAndSet(set, null)) {
-              loss = set.loss();
+              answersLost = set.loss();
             }
-            return true;
+            return passing(Direction.TO_SERVER, length);
           });
     }
 
@@ -105,34 +158,67 @@ public final class LossyProxy implements AutoCloseable {
           server,
           client,
           (bytes, length) -> {
-            if (loss == Loss.CUT) {
+            if (answersLost == Loss.CUT) {
               close(client);
             }
-            return loss == null;
+            return answersLost == null ? passing(Direction.TO_CLIENT, length) : 0;
           });
     }
+
+    /** How many of the bytes arrive. */
+    private int passing(Direction direction, int length) {
+      return locked(
+          () -> {
+            awaitRelease();
+            return broken == null ? beforeBreak(direction, length) : 0;
+          });
+    }
+
+    private int beforeBreak(Direction direction, int length) {
+      if (nextBreak == null || nextBreak.direction() != direction) {
+        return length;
+      }
+      if (nextBreak.bytesLeft() > length) {
+        nextBreak = new Break(direction, nextBreak.bytesLeft() - length, nextBreak.loss());
+        return length;
+      }
+      int last = (int) nextBreak.bytesLeft();
+      broken = nextBreak.loss();
+      nextBreak = null;
+      return last;
+    }
+
+    private void pump(Socket from, Socket to, Gate gate) {
+      byte[] bytes = new byte[64 * 1024];
+      try {
+        InputStream in = from.getInputStream();
+        OutputStream out = to.getOutputStream();
+        for (int read = in.read(bytes); read >= 0; read = in.read(bytes)) {
+          out.write(bytes, 0, gate.passes(bytes, read));
+          if (broken == Loss.CUT) {
+            return;
+          }
+        }
+      } catch (IOException e) {
+        // one side has gone: so does the other
+      } finally {
+        locked(LossyProxy.this::awaitRelease);
+        close(from);
+        close(to);
+      }
+    }
+  }
+
+  /** Whether nothing is held back any more; the caller has the lock. */
+  private boolean awaitRelease() {
+    while (held) {
+      released.awaitUninterruptibly();
+    }
+    return true;
   }
 
   private interface Gate {
-    boolean passes(byte[] bytes, int length);
-  }
-
-  private static void pump(Socket from, Socket to, Gate gate) {
-    byte[] bytes = new byte[64 * 1024];
-    try {
-      InputStream in = from.getInputStream();
-      OutputStream out = to.getOutputStream();
-      for (int read = in.read(bytes); read >= 0; read = in.read(bytes)) {
-        if (gate.passes(bytes, read)) {
-          out.write(bytes, 0, read);
-        }
-      }
-    } catch (IOException e) {
-      // one side has gone: so does the other
-    } finally {
-      close(from);
-      close(to);
-    }
+    int passes(byte[] bytes, int length);
   }
 
   private static void close(Socket socket) {
@@ -150,6 +236,7 @@ public final class LossyProxy implements AutoCloseable {
     } catch (IOException e) {
       throw new IllegalStateException(e);
     }
+    release();
     sockets.forEach(LossyProxy::close);
   }
 }

@@ -1,5 +1,6 @@
 package io.steelyard.support;
 
+import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -23,7 +24,7 @@ public final class RawHttp implements AutoCloseable {
 
   private RawHttp(Socket socket) throws IOException {
     this.socket = socket;
-    this.in = socket.getInputStream();
+    this.in = new BufferedInputStream(socket.getInputStream());
   }
 
   public static RawHttp connect(int port) {

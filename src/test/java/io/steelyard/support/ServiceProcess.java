@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -56,14 +57,20 @@ public final class ServiceProcess implements AutoCloseable {
    * @param settings dotted names and their values, over the defaults
    */
   public static ServiceProcess start(Path dir, Endpoint database, Map<String, String> settings) {
-    return start(
-        dir,
-        Map.of(
-            "STEELYARD_OPERATOR_TOKEN",
-            TestApp.OPERATOR_TOKEN,
-            "STEELYARD_DATABASE_URL",
-            TestApp.url(database)),
-        settings);
+    return start(dir, database, settings, Map.of());
+  }
+
+  /**
+   * As {@link #start(Path, Endpoint, Map)}.
+   *
+   * @param environment over the test's own
+   */
+  public static ServiceProcess start(
+      Path dir, Endpoint database, Map<String, String> settings, Map<String, String> environment) {
+    Map<String, String> all = new HashMap<>(environment);
+    all.put("STEELYARD_OPERATOR_TOKEN", TestApp.OPERATOR_TOKEN);
+    all.put("STEELYARD_DATABASE_URL", TestApp.url(database));
+    return start(dir, all, settings);
   }
 
   /**
@@ -99,9 +106,9 @@ public final class ServiceProcess implements AutoCloseable {
   private String awaitStarted() throws Exception {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_S);
     while (true) {
-      Matcher banner = OPERATOR.matcher(output());
-      if (banner.find()) {
-        return banner.group(1);
+      Matcher started = OPERATOR.matcher(output());
+      if (started.find()) {
+        return started.group(1);
       }
       if (!process.isAlive() || System.nanoTime() > deadline) {
         process.destroyForcibly();
@@ -133,7 +140,7 @@ public final class ServiceProcess implements AutoCloseable {
   public String api() {
     Matcher known = API.matcher(output());
     if (!known.find()) {
-      throw new IllegalStateException("no address is known: " + output());
+      throw new IllegalStateException("it serves no external API: " + output());
     }
     return known.group(1);
   }
@@ -147,20 +154,31 @@ public final class ServiceProcess implements AutoCloseable {
     return process.toHandle();
   }
 
-  /** Tells it to stop and waits; its exit code. */
-  public int stop() {
-    process.destroy();
-    return process.onExit().join().exitValue();
+  /** Where the external API answers. */
+  public int port() {
+    return URI.create(api()).getPort();
   }
 
-  /** Sends a request of the operator API; the answer fails when the process is killed before. */
+  public long pid() {
+    return process.pid();
+  }
+
+  /**
+   * Sends a request to the management port; the answer fails when the process is killed before.
+   *
+   * @param body as a tree; null for none
+   */
   public CompletableFuture<HttpResponse<String>> operator(String method, String path, Object body) {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create(management + path))
             .timeout(ANSWER_LIMIT)
             .header("authorization", "Bearer " + TestApp.OPERATOR_TOKEN)
             .header("content-type", "application/json")
-            .method(method, BodyPublishers.ofString(Json.encodeText(body)))
+            .method(
+                method,
+                body == null
+                    ? BodyPublishers.noBody()
+                    : BodyPublishers.ofString(Json.encodeText(body)))
             .build();
     return client.sendAsync(request, BodyHandlers.ofString());
   }
@@ -168,12 +186,8 @@ public final class ServiceProcess implements AutoCloseable {
   /** A request of the external API with a merchant's key; without a body where that is null. */
   public CompletableFuture<HttpResponse<String>> external(
       String method, String path, String key, Object body) {
-    Matcher api = API.matcher(output());
-    if (!api.find()) {
-      throw new IllegalStateException("this one serves no external API");
-    }
     HttpRequest request =
-        HttpRequest.newBuilder(URI.create(api.group(1) + path))
+        HttpRequest.newBuilder(URI.create(api() + path))
             .timeout(ANSWER_LIMIT)
             .header("x-api-key", key)
             .header("content-type", "application/json")
