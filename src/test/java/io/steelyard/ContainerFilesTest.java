@@ -30,6 +30,7 @@ class ContainerFilesTest {
       Map.of(
           "POSTGRES_PASSWORD", "0123456789abcdef",
           "STEELYARD_OPERATOR_TOKEN", "a-token-of-more-than-16-characters",
+          "STEELYARD_CLUSTER_SECRET", "a-secret-of-more-than-16-characters",
           "GRAFANA_PASSWORD", "fedcba9876543210");
   private static final List<String> NODES = List.of("node1", "node2", "node3");
 
