@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.steelyard.catalog.CatalogParser;
 import io.steelyard.db.Endpoint;
 import io.steelyard.json.Json;
+import io.steelyard.support.ClusterMetrics;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.ServiceProcess;
@@ -191,6 +192,16 @@ class ClusterIT {
 
   @Test
   @Order(2)
+  void everyNodeReportsTheMetricsOfACluster() {
+    for (ServiceProcess node : List.of(one, two, httpOnly)) {
+      String scrape = node.operator("GET", "/metrics", null).join().body();
+      assertThat(ClusterMetrics.NAMES)
+          .allSatisfy(name -> assertThat(scrape).contains("\n" + name + " "));
+    }
+  }
+
+  @Test
+  @Order(3)
   void whatANodeDoesNotRunAnotherAnswers() {
     HttpResponse<String> created =
         httpOnly

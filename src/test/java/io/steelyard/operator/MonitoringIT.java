@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.steelyard.json.Json;
 import io.steelyard.support.Authority;
 import io.steelyard.support.Authority.Issued;
+import io.steelyard.support.ClusterMetrics;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.TestApp;
@@ -197,6 +198,8 @@ class MonitoringIT {
     name.matcher(Files.readString(Path.of("README.md")))
         .results()
         .forEach(each -> named.add(each.group(1)));
+    assertThat(named).containsAll(ClusterMetrics.NAMES);
+    named.removeAll(ClusterMetrics.NAMES);
     Map<String, String> families = new HashMap<>();
     LABELS.keySet().forEach(each -> families.put(each, family(each)));
 
