@@ -218,6 +218,7 @@ final class Deployment {
                         wiring.metrics(),
                         document,
                         limits,
+                        wiring.readiness().draining(),
                         port -> wiring.listening().accept(HTTP, port)))));
   }
 

@@ -57,7 +57,8 @@ public final class Service {
   private static final int TOKEN_BYTES = 32;
   private static final Duration DEMO_LIMIT = Duration.ofSeconds(60);
 
-  // With the drain's default of 15 s all of it stays below 30 s, the usual grace of a container.
+  // With the defaults of 3 s unready and 12 s of drain all of it stays below 30 s, the usual grace
+  // of a container.
   private static final Duration DRAIN_MARGIN = Duration.ofMillis(500);
   private static final Duration VERTICLES_LIMIT = Duration.ofSeconds(3);
   private static final Duration VERTX_LIMIT = Duration.ofSeconds(1);
@@ -236,9 +237,10 @@ public final class Service {
   }
 
   /**
-   * Not ready and, in a cluster, asked by no other node, then every verticle in reverse order of
-   * its start, HTTP first and with time for the requests in flight, then Vert.x, then the cluster
-   * or the embedded database. Every step has a limit.
+   * Not ready and, in a cluster, asked by no other node; requests are still taken for {@code
+   * timeouts.unreadyMs}, until whoever sends them has seen that. Then every verticle in reverse
+   * order of its start, HTTP first and with time for the requests in flight, then Vert.x, then the
+   * cluster or the embedded database. Every step has a limit.
    *
    * @return whether all of it went in order; what did not is logged
    */
@@ -250,6 +252,16 @@ public final class Service {
       Duration drain = Duration.ofMillis(config.timeouts().drainMs()).plus(DRAIN_MARGIN);
       if (nodes != null) {
         nodes.leave();
+      }
+      if (listens(Deployment.HTTP)) {
+        Duration unready = Duration.ofMillis(config.unreadyMs());
+        shutdown.step(
+            "what sends requests here",
+            unready.plus(DRAIN_MARGIN),
+            () ->
+                unready.isZero()
+                    ? Future.succeededFuture()
+                    : platform.vertx().timer(unready.toMillis()));
       }
       if (deployment != null) {
         deployment.addStopSteps(platform.vertx(), shutdown, drain, VERTICLES_LIMIT);

@@ -30,6 +30,8 @@ public record Config(
     Delivery delivery,
     Security security,
     Log log) {
+  /** Of a proxy that asks every second, two questions and some. */
+  private static final int UNREADY_MS = 3000;
 
   /**
    * @param port 0 takes a free one
@@ -186,7 +188,9 @@ public record Config(
    * @param idleMs after which a silent connection is closed
    * @param placeMs that a request whose merchant has all it may have in flight waits for one of
    *     those to end; 0 for not at all
-   * @param drainMs how long a stop waits for requests in flight
+   * @param unreadyMs how long a stop goes on taking requests while readiness says not to send any;
+   *     unset means none with the embedded database, see {@link #unreadyMs()}
+   * @param drainMs how long a stop then waits for requests in flight
    * @param clockMs in place of {@code requestMs} where a merchant's clock is set, which answers
    *     when all work due by then is done
    */
@@ -196,6 +200,7 @@ public record Config(
       @Range(min = 100, max = 600_000) int bodyMs,
       @Range(min = 100, max = 3_600_000) int idleMs,
       @Range(min = 0, max = 600_000) int placeMs,
+      @Unset @Range(min = 0, max = 600_000) Integer unreadyMs,
       @Range(min = 100, max = 600_000) int drainMs,
       @Range(min = 100, max = 3_600_000) int clockMs) {}
 
@@ -318,6 +323,15 @@ public record Config(
   /** {@code json} or {@code text}. */
   public String logFormat() {
     return log.format() != null ? log.format() : database.embedded() ? "text" : "json";
+  }
+
+  /**
+   * In milliseconds: as set, else none with the embedded database, which no proxy stands before.
+   */
+  public int unreadyMs() {
+    return timeouts.unreadyMs() != null
+        ? timeouts.unreadyMs()
+        : database.embedded() ? 0 : UNREADY_MS;
   }
 
   public boolean demoEnabled() {

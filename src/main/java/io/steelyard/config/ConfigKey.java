@@ -83,8 +83,8 @@ record ConfigKey(String name, RecordComponent component) {
     if (isBoolean(type) && value instanceof Boolean) {
       return value;
     }
-    boolean number = type == int.class || type == long.class;
-    if (number && (value instanceof Integer || value instanceof Long)) {
+    if ((isInt(type) || type == long.class)
+        && (value instanceof Integer || value instanceof Long)) {
       return checkedNumber(((Number) value).longValue(), source);
     }
     throw refused(value, source);
@@ -114,7 +114,7 @@ record ConfigKey(String name, RecordComponent component) {
     if (value < min() || value > max()) {
       throw refused(value, source);
     }
-    if (component.getType() == int.class) {
+    if (isInt(component.getType())) {
       return Math.toIntExact(value);
     }
     return value;
@@ -171,6 +171,10 @@ record ConfigKey(String name, RecordComponent component) {
 
   boolean secret() {
     return component.isAnnotationPresent(Secret.class);
+  }
+
+  private static boolean isInt(Class<?> type) {
+    return type == int.class || type == Integer.class;
   }
 
   private static boolean isBoolean(Class<?> type) {

@@ -13,6 +13,7 @@ import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.ext.web.Router;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 
@@ -23,12 +24,14 @@ public final class HttpVerticle extends VerticleBase {
   private final MeterRegistry metrics;
   private final Schemas document;
   private final RateLimits limits;
+  private final BooleanSupplier draining;
   private final IntConsumer bound;
   private WebServer server;
 
   /**
    * @param document the external API's
    * @param limits of all instances
+   * @param draining whether a stop of the service has begun
    * @param bound is told the port once it is bound
    */
   public HttpVerticle(
@@ -37,8 +40,10 @@ public final class HttpVerticle extends VerticleBase {
       MeterRegistry metrics,
       Schemas document,
       RateLimits limits,
+      BooleanSupplier draining,
       IntConsumer bound) {
     this.limits = limits;
+    this.draining = draining;
     this.document = document;
     this.config = config;
     this.bus = bus;
@@ -56,7 +61,7 @@ public final class HttpVerticle extends VerticleBase {
         new Api(
             vertx, config, new Authentication(vertx, bus, config, limits), metrics, endpoints());
     Api.finish(router);
-    server = new WebServer(vertx, config, WebServer.Port.of(config.http()), metrics);
+    server = new WebServer(vertx, config, WebServer.Port.of(config.http()), metrics, draining);
     return server.listen(api, router).onSuccess(bound::accept);
   }
 

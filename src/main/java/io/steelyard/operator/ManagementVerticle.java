@@ -58,7 +58,8 @@ public final class ManagementVerticle extends VerticleBase {
     Api api =
         new Api(vertx, config, new OperatorGate(config), metrics, endpoints(document.validator()));
     Api.finish(router);
-    server = new WebServer(vertx, config, WebServer.Port.of(config.management()), metrics);
+    server =
+        new WebServer(vertx, config, WebServer.Port.of(config.management()), metrics, () -> false);
     return server.listen(api, router).onSuccess(bound::accept);
   }
 

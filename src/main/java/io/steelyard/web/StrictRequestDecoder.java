@@ -4,6 +4,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.AsciiString;
@@ -15,6 +17,7 @@ import io.vertx.core.net.impl.ConnectionBase;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * Lets every request that cannot be read be answered, and closes CVE-2026-102479: Vert.x 5.0 takes
@@ -26,6 +29,9 @@ import java.util.concurrent.TimeUnit;
  * <p>A chunk that cannot be read would make Vert.x end the connection without a word. Here it ends
  * the body instead, and {@link #isBroken} tells the body's reader. A version other than HTTP/1.x is
  * an invalid request like any other.
+ *
+ * <p>While the service stops, every request is taken as one that wants its connection closed with
+ * the answer: whoever sends on goes elsewhere, and no request comes in on a connection just closed.
  *
  * <p>A connection whose request has begun and whose headers do not end in time is closed: to the
  * idle timeout, one byte a minute is not silence.
@@ -41,23 +47,27 @@ final class StrictRequestDecoder extends VertxHttpRequestDecoder {
   private static final String HANDLER = "httpDecoder";
 
   private final int headMs;
+  private final BooleanSupplier draining;
   private boolean inBody;
   private Future<?> headEnds;
 
-  private StrictRequestDecoder(HttpServerOptions options, int headMs) {
+  private StrictRequestDecoder(HttpServerOptions options, int headMs, BooleanSupplier draining) {
     super(options);
     this.headMs = headMs;
+    this.draining = draining;
   }
 
   /**
    * Puts this decoder in the place of the connection's own, before it has read anything.
    *
    * @param headMs from the first byte of a request to the end of its headers
+   * @param draining whether a stop has begun
    */
-  static void install(HttpConnection connection, HttpServerOptions options, int headMs) {
+  static void install(
+      HttpConnection connection, HttpServerOptions options, int headMs, BooleanSupplier draining) {
     ChannelPipeline pipeline = ((ConnectionBase) connection).channel().pipeline();
     if (pipeline.get(HANDLER) != null) {
-      pipeline.replace(HANDLER, HANDLER, new StrictRequestDecoder(options, headMs));
+      pipeline.replace(HANDLER, HANDLER, new StrictRequestDecoder(options, headMs, draining));
     }
   }
 
@@ -73,6 +83,9 @@ final class StrictRequestDecoder extends VertxHttpRequestDecoder {
     super.decode(context, in, out);
     limitHead(context, begun, out);
     for (int i = 0; i < out.size(); i++) {
+      if (out.get(i) instanceof HttpMessage message && draining.getAsBoolean()) {
+        message.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+      }
       if (out.get(i) instanceof HttpContent content
           && !(content instanceof HttpMessage)
           && content.decoderResult().isFailure()) {

@@ -19,6 +19,7 @@ import io.vertx.core.internal.http.HttpServerRequestInternal;
 import io.vertx.core.net.ServerSSLOptions;
 import io.vertx.ext.web.Router;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 
 /**
@@ -45,6 +46,7 @@ public final class WebServer {
   private final Config config;
   private final Port port;
   private final MeterRegistry metrics;
+  private final BooleanSupplier draining;
   private HttpServer server;
   private TlsRenewal renewal;
   private final AccessLog access;
@@ -65,7 +67,12 @@ public final class WebServer {
     }
   }
 
-  public WebServer(Vertx vertx, Config config, Port port, MeterRegistry metrics) {
+  /**
+   * @param draining whether a stop has begun, so that every answer ends its connection
+   */
+  public WebServer(
+      Vertx vertx, Config config, Port port, MeterRegistry metrics, BooleanSupplier draining) {
+    this.draining = draining;
     this.vertx = vertx;
     this.config = config;
     this.port = port;
@@ -147,7 +154,7 @@ public final class WebServer {
   }
 
   private void connected(HttpConnection connection) {
-    StrictRequestDecoder.install(connection, options, config.timeouts().headMs());
+    StrictRequestDecoder.install(connection, options, config.timeouts().headMs(), draining);
     connections++;
     connection.closeHandler(closed -> connections--);
     if (connections > config.limits().connectionsPerInstance()) {

@@ -5,9 +5,21 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +34,10 @@ import java.util.stream.Stream;
 public final class CrashablePostgres implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final long GONE_WITHIN_S = 30;
+  private static final FileAttribute<?> OWNER_ONLY =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+  private static final List<String> AS_EMBEDDED =
+      List.of("--locale-provider=builtin", "--builtin-locale=C.UTF-8");
 
   private final PostgresProgram programs;
   private final Postmaster postmaster;
@@ -45,9 +61,9 @@ public final class CrashablePostgres implements AutoCloseable {
   /**
    * Where it keeps what.
    *
-   * @param programs unpacked once, for all
+   * @param programs unpacked there once, for all; or where PostgreSQL is installed
    * @param logs for what it and {@code pg_ctl} say
-   * @param cluster for its data; made here
+   * @param cluster for its data; made here, if it is not there
    * @param wal for its log of changes; null for within {@code cluster}
    */
   public record Place(Path programs, Path logs, Path cluster, Path wal) {}
@@ -56,12 +72,16 @@ public final class CrashablePostgres implements AutoCloseable {
    * @param more settings over the usual ones
    */
   public static CrashablePostgres start(Place place, Map<String, String> more) {
-    try (DataDirectory directory = DataDirectory.open(place.programs())) {
+    try {
       Files.createDirectories(place.logs());
+      boolean installed = Files.isExecutable(place.programs().resolve("bin").resolve("initdb"));
       PostgresProgram programs =
           new PostgresProgram(
-              PostgresBinaries.unpacked(directory), place.logs().resolve("pg_ctl.log"));
-      createCluster(programs, place.cluster(), place.wal());
+              installed ? place.programs() : unpacked(place.programs()),
+              place.logs().resolve("pg_ctl.log"));
+      if (!Files.exists(place.cluster())) {
+        createCluster(programs, place, installed ? List.of() : AS_EMBEDDED);
+      }
       Path cluster = place.cluster().toRealPath();
       int port = freePort();
       CrashablePostgres postgres =
@@ -78,20 +98,27 @@ public final class CrashablePostgres implements AutoCloseable {
     }
   }
 
-  private static void createCluster(PostgresProgram programs, Path cluster, Path wal)
+  private static Path unpacked(Path directory) throws IOException {
+    try (DataDirectory locked = DataDirectory.open(directory)) {
+      return PostgresBinaries.unpacked(locked);
+    }
+  }
+
+  private static void createCluster(PostgresProgram programs, Place place, List<String> more)
       throws IOException {
-    String[] options = {
-      "--pgdata=" + cluster,
-      "--username=postgres",
-      "--auth=trust",
-      "--encoding=UTF8",
-      "--locale=C",
-      "--locale-provider=builtin",
-      "--builtin-locale=C.UTF-8",
-      "--data-checksums",
-      wal == null ? "--sync-method=fsync" : "--waldir=" + wal
-    };
-    PostgresProgram.Outcome outcome = programs.run(LIMIT, "initdb", options);
+    List<String> options = new ArrayList<>(more);
+    options.addAll(
+        List.of(
+            "--pgdata=" + place.cluster(),
+            "--username=postgres",
+            "--auth=trust",
+            "--encoding=UTF8",
+            "--locale=C",
+            "--data-checksums"));
+    if (place.wal() != null) {
+      options.add("--waldir=" + place.wal());
+    }
+    PostgresProgram.Outcome outcome = programs.run(LIMIT, "initdb", options.toArray(String[]::new));
     if (!outcome.succeeded()) {
       throw new IllegalStateException(outcome.output());
     }
@@ -133,6 +160,65 @@ public final class CrashablePostgres implements AutoCloseable {
       return postmaster.start(settings);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * A copy of the cluster, taken while it works, from which a point in time can be restored with
+   * the log that was archived since.
+   *
+   * @param copy where to; made here
+   */
+  public void backUp(Path copy) {
+    try (Connection connection =
+            DriverManager.getConnection(endpoint.jdbcUrl(), endpoint.user(), endpoint.password());
+        Statement statement = connection.createStatement()) {
+      statement.execute("SELECT pg_backup_start('test', true)");
+      Files.walkFileTree(cluster, new Copying(cluster, copy));
+      try (ResultSet stopped = statement.executeQuery("SELECT labelfile FROM pg_backup_stop()")) {
+        stopped.next();
+        Files.writeString(copy.resolve("backup_label"), stopped.getString(1));
+      }
+    } catch (IOException | SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** All but the log of changes and the mark of the running server. */
+  private static final class Copying extends SimpleFileVisitor<Path> {
+    private final Path from;
+    private final Path to;
+
+    Copying(Path from, Path to) {
+      this.from = from;
+      this.to = to;
+    }
+
+    @Override
+    public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes)
+        throws IOException {
+      Files.createDirectory(to.resolve(from.relativize(directory)), OWNER_ONLY);
+      return directory.endsWith("pg_wal") ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+    }
+
+    @Override
+    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+      if (!file.endsWith("postmaster.pid")) {
+        try {
+          Files.copy(file, to.resolve(from.relativize(file)));
+        } catch (NoSuchFileException e) {
+          return FileVisitResult.CONTINUE; // dropped meanwhile, which the archived log tells
+        }
+      }
+      return FileVisitResult.CONTINUE;
+    }
+
+    @Override
+    public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
+      if (e instanceof NoSuchFileException) {
+        return FileVisitResult.CONTINUE;
+      }
+      throw e;
     }
   }
 

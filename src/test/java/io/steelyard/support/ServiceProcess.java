@@ -83,7 +83,7 @@ public final class ServiceProcess implements AutoCloseable {
     command.add(ProcessHandle.current().info().command().orElseThrow());
     command.addAll(
         List.of("--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-Xmx320m"));
-    command.addAll(List.of("-Dhttp.port=0", "-Dmanagement.port=0"));
+    command.addAll(List.of("-Dhttp.port=0", "-Dmanagement.port=0", "-Dtimeouts.unreadyMs=0"));
     settings.forEach((name, value) -> command.add("-D" + name + "=" + value));
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
     int number = COUNTER.incrementAndGet();

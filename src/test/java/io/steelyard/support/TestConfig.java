@@ -13,7 +13,7 @@ import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The default configuration with free ports, and what a test wants different. */
+/** The default configuration with free ports and stops at once, and what a test wants different. */
 public final class TestConfig {
   private TestConfig() {}
 
@@ -22,7 +22,7 @@ public final class TestConfig {
    */
   public static Config with(Map<String, String> settings) {
     Properties properties = new Properties();
-    properties.putAll(Map.of("http.port", "0", "management.port", "0"));
+    properties.putAll(Map.of("http.port", "0", "management.port", "0", "timeouts.unreadyMs", "0"));
     properties.putAll(settings);
     Vertx vertx = Vertx.vertx();
     try {
