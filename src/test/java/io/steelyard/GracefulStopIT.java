@@ -77,8 +77,8 @@ class GracefulStopIT {
       for (int i = 0; i < SENDERS; i++) {
         loads.add(CompletableFuture.runAsync(() -> sendWhileReady(sent, accepted), senders));
       }
-      eventually(accepted::get, count -> count > 100 * SENDERS);
-      int before = accepted.get();
+      int before = eventually(accepted::get, count -> count > 100 * SENDERS);
+      assertThat(before).isGreaterThan(100 * SENDERS);
 
       Future<Boolean> stopping = app.service().stop();
 

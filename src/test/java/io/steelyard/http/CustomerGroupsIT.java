@@ -19,6 +19,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -56,7 +57,8 @@ class CustomerGroupsIT {
       lockNumbers(connection);
       List<Future<Answer>> two = begin(app, merchant, threads);
       List<Future<Answer>> others = requests.stream().map(threads::submit).toList();
-      Merchant.eventually(() -> activeRequests(app), active -> active > requests.size() + 1);
+      Predicate<Double> allAreThere = active -> active > requests.size() + 1;
+      assertThat(Merchant.eventually(() -> activeRequests(app), allAreThere)).matches(allAreThere);
       connection.rollback();
 
       for (Future<Answer> each : two) {
@@ -95,7 +97,7 @@ class CustomerGroupsIT {
   }
 
   private static double activeRequests(TestApp app) {
-    return app.service().metrics().find("vertx.http.server.active.requests").gauges().stream()
+    return app.service().metrics().find("steelyard.bus.in.flight").gauges().stream()
         .mapToDouble(Gauge::value)
         .sum();
   }
