@@ -9,6 +9,7 @@ import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.slf4j.LoggerFactory;
+import org.slf4j.bridge.SLF4JBridgeHandler;
 
 /**
  * Where the log goes and in which form. Until the configuration is known, and in every command but
@@ -35,6 +36,9 @@ final class Logging {
           FILE_PROPERTY,
           Files.exists(Path.of(FILE)) ? Path.of(FILE).toAbsolutePath().toString() : FILE);
     }
+    // the JDK's own, to which the sender of traces and the JDBC driver write
+    SLF4JBridgeHandler.removeHandlersForRootLogger();
+    SLF4JBridgeHandler.install();
   }
 
   /**

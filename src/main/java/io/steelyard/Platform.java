@@ -22,11 +22,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What everything runs on: the event loops and the metrics.
+ * What everything runs on: the event loops, the metrics and the traces.
  *
  * @param membership in the cluster that {@code vertx} is a node of; null for none
+ * @param traces null where none are wanted
  */
-record Platform(Vertx vertx, PrometheusMeterRegistry metrics, Membership membership) {
+record Platform(
+    Vertx vertx, PrometheusMeterRegistry metrics, Membership membership, Traces traces) {
   private static final Logger LOG = LoggerFactory.getLogger(Platform.class);
   private static final long EVENT_LOOP_WARNING_MS = 200;
   private static final long BLOCKED_CHECK_MS = 500;
@@ -43,14 +45,22 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics, Membership members
           MetricsDomain.NET_CLIENT.toCategory(),
           MetricsDomain.EVENT_BUS.toCategory());
 
-  /** In no cluster. */
+  /** In no cluster, and without traces. */
   static Platform open() {
-    PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    return new Platform(watched(builder(options(), metrics).build(), metrics), metrics, null);
+    return alone(null);
   }
 
-  private static VertxBuilder builder(VertxOptions options, PrometheusMeterRegistry metrics) {
-    return Vertx.builder().with(options).withMetrics(new MicrometerMetricsFactory(metrics));
+  private static Platform alone(Traces traces) {
+    PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    Vertx vertx = builder(options(), metrics, traces).build();
+    return new Platform(watched(vertx, metrics), metrics, null, traces);
+  }
+
+  private static VertxBuilder builder(
+      VertxOptions options, PrometheusMeterRegistry metrics, Traces traces) {
+    VertxBuilder builder =
+        Vertx.builder().with(options).withMetrics(new MicrometerMetricsFactory(metrics));
+    return traces == null ? builder : builder.withTracer(traces.factory());
   }
 
   private static Vertx watched(Vertx vertx, PrometheusMeterRegistry metrics) {
@@ -86,13 +96,18 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics, Membership members
     return Math.max(2, Runtime.getRuntime().availableProcessors());
   }
 
-  /** This one, or in its place a node of the cluster, where one is wanted. */
-  Future<Platform> joined(Config config) {
-    if (!config.cluster().enabled()) {
+  /** This one, or in its place one with traces, or a node of the cluster, where that is wanted. */
+  Future<Platform> configured(Config config) {
+    boolean clustered = config.cluster().enabled();
+    if (!clustered && !config.tracing().enabled()) {
       return Future.succeededFuture(this);
     }
-    return detached(vertx.executeBlocking(() -> join(config)))
-        .compose(membership -> clustered(membership))
+    Future<Platform> wanted =
+        clustered
+            ? detached(vertx.executeBlocking(() -> join(config)))
+                .compose(membership -> clustered(membership, config))
+            : detached(vertx.executeBlocking(() -> alone(Traces.of(config.tracing()))));
+    return wanted
         .recover(error -> Future.failedFuture(Ports.explained(error, config)))
         // not waited for: it ends on a thread of Netty's that knows no class loader
         .onSuccess(node -> vertx.close());
@@ -109,28 +124,40 @@ record Platform(Vertx vertx, PrometheusMeterRegistry metrics, Membership members
     return joined;
   }
 
-  private static Future<Platform> clustered(Membership membership) {
+  private static Future<Platform> clustered(Membership membership, Config config) {
+    Traces traces = Traces.of(config.tracing());
     PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     Gauge.builder("steelyard.cluster.members", membership, Membership::members)
         .description("Nodes of the cluster that this one knows, itself included")
         .register(metrics);
     Future<Vertx> vertx =
-        builder(options().setEventBusOptions(membership.eventBus()), metrics)
+        builder(options().setEventBusOptions(membership.eventBus()), metrics, traces)
             .withClusterManager(membership.vertxManager())
             .buildClustered();
     return detached(vertx)
-        .map(node -> new Platform(watched(node, metrics), metrics, membership))
-        .recover(error -> left(membership).transform(left -> Future.failedFuture(error)));
+        .map(node -> new Platform(watched(node, metrics), metrics, membership, traces))
+        .recover(error -> left(membership, traces).transform(left -> Future.failedFuture(error)));
   }
 
   /** Vert.x first, which still tells the others that it goes. */
   Future<Void> close() {
-    Future<Void> closed = detached(vertx.close());
-    return membership == null ? closed : closed.transform(outcome -> left(membership));
+    return detached(vertx.close()).transform(outcome -> left(membership, traces));
   }
 
-  private static Future<Void> left(Membership membership) {
-    return Future.fromCompletionStage(CompletableFuture.runAsync(membership::leave));
+  private static Future<Void> left(Membership membership, Traces traces) {
+    if (membership == null && traces == null) {
+      return Future.succeededFuture();
+    }
+    return Future.fromCompletionStage(
+        CompletableFuture.runAsync(
+            () -> {
+              if (membership != null) {
+                membership.leave();
+              }
+              if (traces != null) {
+                traces.close();
+              }
+            }));
   }
 
   /**

@@ -61,7 +61,7 @@ public final class Service {
   // of a container.
   private static final Duration DRAIN_MARGIN = Duration.ofMillis(500);
   private static final Duration VERTICLES_LIMIT = Duration.ofSeconds(3);
-  private static final Duration VERTX_LIMIT = Duration.ofSeconds(1);
+  private static final Duration VERTX_LIMIT = Duration.ofSeconds(2); // and the last traces
   private static final Duration CLUSTER_LIMIT = Duration.ofSeconds(8); // no embedded database then
   private static final Duration POSTGRES_LIMIT = Duration.ofSeconds(4);
   private static final Duration DATABASE_LIMIT = Duration.ofSeconds(9);
@@ -128,8 +128,8 @@ public final class Service {
   static Future<Service> start(
       Platform platform, Config config, Function<Wiring, Deployment> deployment) {
     return platform
-        .closedOnFailure(platform.joined(config))
-        .compose(joined -> joined.closedOnFailure(open(joined, config, deployment)));
+        .closedOnFailure(platform.configured(config))
+        .compose(configured -> configured.closedOnFailure(open(configured, config, deployment)));
   }
 
   private static Future<Service> open(

@@ -2,6 +2,8 @@ package io.steelyard.bus;
 
 import io.vertx.core.Completable;
 import io.vertx.core.Promise;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * A question to a verticle of the same process, as it travels over the event bus. It takes its
@@ -13,6 +15,9 @@ final class Asked extends Waits.Wait implements BusRecord, Completable<Reply> {
   private final Waits waits;
   private final Promise<Reply> answer;
 
+  /** Which trace it is part of; not among the message's headers, where the bus would take it up. */
+  private Map<String, String> trace = Map.of();
+
   /**
    * @param answer on the context that asks
    */
@@ -21,6 +26,18 @@ final class Asked extends Waits.Wait implements BusRecord, Completable<Reply> {
     this.envelope = envelope;
     this.waits = waits;
     this.answer = answer;
+  }
+
+  Map<String, String> trace() {
+    return trace;
+  }
+
+  /** Before it is sent. */
+  void isPartOf(String header, String value) {
+    if (trace.isEmpty()) {
+      trace = new HashMap<>();
+    }
+    trace.put(header, value);
   }
 
   Envelope envelope() {

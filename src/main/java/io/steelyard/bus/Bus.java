@@ -5,6 +5,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.tracing.TracingPolicy;
 
 /**
  * Asks the features' verticles over the event bus: one of this process where there is one, else one
@@ -16,7 +17,9 @@ public final class Bus {
   /** How late the end of a call's time is noticed. */
   private static final long LATE_MS = 50;
 
-  private static final DeliveryOptions LOCALLY = new DeliveryOptions().setLocalOnly(true);
+  /** Traced here, not by the bus, which would not know when the answer has come. */
+  private static final DeliveryOptions LOCALLY =
+      new DeliveryOptions().setLocalOnly(true).setTracingPolicy(TracingPolicy.IGNORE);
 
   private final Vertx vertx;
   private final Nodes nodes;
@@ -61,9 +64,13 @@ public final class Bus {
   private <R extends Reply> Future<R> ask(
       Answering.Instance verticle, Request<R> request, Call call) {
     // its own context, so that the answer comes to where the question was asked
-    Promise<Reply> answer = ((ContextInternal) vertx.getOrCreateContext()).promise();
+    ContextInternal caller = (ContextInternal) vertx.getOrCreateContext();
+    Promise<Reply> answer = caller.promise();
     Asked asked = new Asked(new Envelope(call, request), waits, answer);
     waits.add(asked);
+    if (caller.tracer() != null) {
+      Spans.ask(caller, asked, answer.future());
+    }
     vertx.eventBus().send(verticle.ownAddress(), asked, LOCALLY);
     return (Future<R>) answer.future();
   }

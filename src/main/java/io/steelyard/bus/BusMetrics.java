@@ -52,19 +52,23 @@ final class BusMetrics implements Shareable {
     end(answered, begunAt);
   }
 
-  /** What the caller asked for cannot be: refused. What should have been possible: failed. */
   void failed(long begunAt, Failure failure) {
-    switch (failure) {
-      case Failure.NotFound n -> end(refused, begunAt);
-      case Failure.Invalid i -> end(refused, begunAt);
-      case Failure.Conflict c -> end(refused, begunAt);
-      case Failure.Gone g -> end(refused, begunAt);
-      case Failure.Rejected r -> end(refused, begunAt);
-      case Failure.Overloaded o -> end(failed, begunAt);
-      case Failure.Unavailable u -> end(failed, begunAt);
-      case Failure.TimedOut t -> end(failed, begunAt);
-      case Failure.Unexpected u -> end(failed, begunAt);
-    }
+    end(isRefusal(failure) ? refused : failed, begunAt);
+  }
+
+  /** What the caller asked for cannot be; else it should have been possible. */
+  static boolean isRefusal(Failure failure) {
+    return switch (failure) {
+      case Failure.NotFound n -> true;
+      case Failure.Invalid i -> true;
+      case Failure.Conflict c -> true;
+      case Failure.Gone g -> true;
+      case Failure.Rejected r -> true;
+      case Failure.Overloaded o -> false;
+      case Failure.Unavailable u -> false;
+      case Failure.TimedOut t -> false;
+      case Failure.Unexpected u -> false;
+    };
   }
 
   private void end(Timer timer, long begunAt) {

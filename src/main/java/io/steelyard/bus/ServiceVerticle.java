@@ -118,7 +118,9 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   }
 
   private void receiveHere(Message<Asked> message) {
-    receive(message.body().envelope(), message.body());
+    Asked asked = message.body();
+    ContextInternal here = ContextInternal.current();
+    receive(asked.envelope(), here.tracer() == null ? asked : Spans.receive(here, asked));
   }
 
   private void receive(Envelope envelope, Completable<Reply> answer) {

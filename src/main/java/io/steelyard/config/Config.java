@@ -29,7 +29,8 @@ public record Config(
     Gateway gateway,
     Delivery delivery,
     Security security,
-    Log log) {
+    Log log,
+    Tracing tracing) {
   /** Of a proxy that asks every second, two questions and some. */
   private static final int UNREADY_MS = 3000;
 
@@ -320,6 +321,22 @@ public record Config(
       @Unset @OneOf({"json", "text"}) String format,
       @OneOf({"none", "failed", "usual", "all"}) String access) {}
 
+  /**
+   * @param endpoint that takes OTLP over HTTP, e.g. {@code http://127.0.0.1:4318/v1/traces}
+   * @param authorization the header of that name, for collectors that ask for one
+   * @param samplePercent of the requests that come without a decision of their caller's
+   */
+  public record Tracing(
+      boolean enabled,
+      String endpoint,
+      @Unset @Secret String authorization,
+      @Range(min = 0, max = 100) int samplePercent) {
+    @Override
+    public String toString() {
+      return Redaction.of("tracing.", this);
+    }
+  }
+
   /** {@code json} or {@code text}. */
   public String logFormat() {
     return log.format() != null ? log.format() : database.embedded() ? "text" : "json";
@@ -360,7 +377,8 @@ public record Config(
         gateway,
         delivery,
         new Security(encryptionKey),
-        log);
+        log,
+        tracing);
   }
 
   /** Every effective value by its dotted name, secrets masked, null for what is unset. */

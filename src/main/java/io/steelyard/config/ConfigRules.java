@@ -1,11 +1,15 @@
 package io.steelyard.config;
 
 import java.util.Base64;
+import java.util.regex.Pattern;
 
 /** What must hold between settings, and inside those that have a form of their own. */
 final class ConfigRules {
   private static final int TOKEN_CHARS_MIN = 16;
   private static final int ENCRYPTION_KEY_BYTES = 32;
+
+  private static final Pattern WEB_ADDRESS =
+      Pattern.compile("https?://[A-Za-z0-9._\\[\\]:-]+(/[\\x21-\\x7e]*)?");
 
   private ConfigRules() {}
 
@@ -38,6 +42,14 @@ final class ConfigRules {
               .formatted(config.delivery().leaseMs(), config.gateway().callTimeoutMs()));
     }
     encryptionKey(config.security().encryptionKey());
+    tracing(config.tracing());
+  }
+
+  private static void tracing(Config.Tracing tracing) {
+    if (!WEB_ADDRESS.matcher(tracing.endpoint()).matches()) {
+      throw new ConfigException(
+          "tracing.endpoint must be the http or https address of a collector, such as http://127.0.0.1:4318/v1/traces");
+    }
   }
 
   private static void database(Config config) {

@@ -49,7 +49,7 @@ final class CreationBuffer {
   }
 
   /**
-   * @param context of the instance that waits for the answer, on which it is given
+   * @param context of the request that waits for the answer, on which it is given
    * @param transaction of that instance, which stays open as long as it waits
    */
   private record Pending(

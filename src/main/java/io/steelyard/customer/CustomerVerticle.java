@@ -82,7 +82,8 @@ public final class CustomerVerticle extends StoreVerticle<CustomerMessages<?>> {
   @Override
   protected Future<? extends Reply> handle(CustomerMessages<?> message, Call call) {
     return switch (message) {
-      case CreateCustomer create -> buffer.add(context, this::createAll, call, create.input());
+      case CreateCustomer create ->
+          buffer.add(vertx.getOrCreateContext(), this::createAll, call, create.input());
       case UpsertCustomers upsert -> upsert(upsert, call);
       case GetCustomer get -> found(reads.read(wanted(get, call), call));
       case GetCustomerByExternalId get ->

@@ -2,6 +2,7 @@ package io.steelyard.db;
 
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
+import io.steelyard.bus.Origin;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.pgclient.PgException;
@@ -30,7 +31,7 @@ public final class GroupedReads<K, V> {
     Future<List<V>> read(List<K> keys);
   }
 
-  private record Pending<K, V>(K key, Call call, Promise<V> answer) {}
+  private record Pending<K, V>(K key, Call call, Origin origin, Promise<V> answer) {}
 
   private final Statement<K, V> statement;
   private final Deque<Pending<K, V>> waiting = new ArrayDeque<>();
@@ -42,7 +43,7 @@ public final class GroupedReads<K, V> {
 
   /** What is found for {@code key}, or the failure of its statement. */
   public Future<V> read(K key, Call call) {
-    Pending<K, V> pending = new Pending<>(key, call, Promise.promise());
+    Pending<K, V> pending = new Pending<>(key, call, Origin.here(), Promise.promise());
     waiting.add(pending);
     readWaiting();
     return pending.answer().future();
@@ -95,7 +96,7 @@ public final class GroupedReads<K, V> {
     List<K> keys = new ArrayList<>(group.size());
     group.forEach(pending -> keys.add(pending.key()));
     try {
-      return statement.read(keys);
+      return group.getFirst().origin().run(() -> statement.read(keys));
     } catch (RuntimeException | Error e) { // whoever waits behind must have its turn
       return Future.failedFuture(e);
     }

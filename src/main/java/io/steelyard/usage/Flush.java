@@ -1,5 +1,6 @@
 package io.steelyard.usage;
 
+import io.steelyard.bus.Origin;
 import io.steelyard.usage.UsageMessages.Ingested;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -23,9 +24,10 @@ final class Flush {
       int merchantNumber,
       EncodedEvents events,
       long bytes,
+      Origin origin,
       Promise<Ingested> answer) {
     Pending(UUID merchantId, int merchantNumber, EncodedEvents events) {
-      this(merchantId, merchantNumber, events, events.bytes(), Promise.promise());
+      this(merchantId, merchantNumber, events, events.bytes(), Origin.here(), Promise.promise());
     }
 
     int count() {

@@ -3,6 +3,7 @@ package io.steelyard.usage;
 import io.micrometer.core.instrument.Timer;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
+import io.steelyard.bus.Origin;
 import io.steelyard.config.Config;
 import io.steelyard.usage.Flush.Entry;
 import io.steelyard.usage.Flush.Pending;
@@ -219,8 +220,9 @@ final class IngestBuffer {
 
   private Future<Void> flush(Flush flush) {
     Timer.Sample sample = metrics.flushStarted(flush.entries().size());
-    return surroundings
-        .store(flush)
+    Origin first = flush.requests().getFirst().origin();
+    return first
+        .run(() -> surroundings.store(flush))
         .onComplete(done -> metrics.flushEnded(sample))
         .compose(
             known -> {

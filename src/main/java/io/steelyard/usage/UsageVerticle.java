@@ -11,6 +11,7 @@ import io.steelyard.merchant.MerchantClock;
 import io.steelyard.usage.Flush.Entry;
 import io.vertx.core.Future;
 import io.vertx.core.eventbus.DeliveryOptions;
+import io.vertx.core.tracing.TracingPolicy;
 import io.vertx.sqlclient.Pool;
 import java.util.List;
 import java.util.UUID;
@@ -18,7 +19,8 @@ import java.util.concurrent.TimeUnit;
 
 /** Stores events and answers when they are safe. */
 public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
-  private static final DeliveryOptions LOCALLY = new DeliveryOptions().setLocalOnly(true);
+  private static final DeliveryOptions LOCALLY =
+      new DeliveryOptions().setLocalOnly(true).setTracingPolicy(TracingPolicy.IGNORE);
 
   // Where counting stands still, nobody tells when to go on.
   private static final long LOOK_AGAIN_MS = 100;

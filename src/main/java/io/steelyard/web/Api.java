@@ -3,6 +3,7 @@ package io.steelyard.web;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.opentelemetry.api.trace.Span;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
@@ -16,6 +17,7 @@ import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.internal.ContextInternal;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.util.List;
@@ -130,6 +132,7 @@ public final class Api {
 
   private void serve(Arrival arrival) {
     HttpServerRequest request = arrival.request();
+    nameSpan(arrival);
     if (inFlight >= config.limits().httpInFlightPerInstance()) {
       Problems.respond(request, arrival.requestId(), full());
       access.answered(arrival, request.response().getStatusCode());
@@ -144,6 +147,20 @@ public final class Api {
               answer(request, arrival.requestId(), outcome);
               observe(arrival, gone ? AccessLog.GONE : request.response().getStatusCode());
             });
+  }
+
+  /** In a trace the request goes by its route: its own words may be those of a secret. */
+  private static void nameSpan(Arrival arrival) {
+    if (ContextInternal.current().tracer() == null) {
+      return;
+    }
+    Endpoint endpoint = arrival.endpoint();
+    Span.current()
+        .updateName(endpoint.method().name() + " " + endpoint.path())
+        .setAttribute("http.route", endpoint.path())
+        .setAttribute("http.url", endpoint.path())
+        .setAttribute("url.query", "")
+        .setAttribute("steelyard.request_id", arrival.requestId());
   }
 
   private FailureException full() {

@@ -17,6 +17,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.internal.http.HttpServerRequestInternal;
 import io.vertx.core.net.ServerSSLOptions;
+import io.vertx.core.tracing.TracingPolicy;
 import io.vertx.ext.web.Router;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -56,14 +57,21 @@ public final class WebServer {
    * Where to listen, and how.
    *
    * @param section of the settings that say so
+   * @param traces which requests: all, or those whose caller has begun a trace
    */
-  public record Port(String section, String host, int number, Tls tls) {
+  public record Port(String section, String host, int number, Tls tls, TracingPolicy traces) {
     public static Port of(Config.Http http) {
-      return new Port("http", http.host(), http.port(), http.tls());
+      return new Port("http", http.host(), http.port(), http.tls(), TracingPolicy.ALWAYS);
     }
 
+    /** Probes of health and metrics would be most of all traces. */
     public static Port of(Config.Management management) {
-      return new Port("management", management.host(), management.port(), management.tls());
+      return new Port(
+          "management",
+          management.host(),
+          management.port(),
+          management.tls(),
+          TracingPolicy.PROPAGATE);
     }
   }
 
@@ -99,6 +107,7 @@ public final class WebServer {
             .setAcceptBacklog(ACCEPT_BACKLOG)
             .setTcpNoDelay(true)
             .setTcpKeepAlive(true)
+            .setTracingPolicy(port.traces())
             // there are no web sockets, whose extensions would look at every request
             .setPerMessageWebSocketCompressionSupported(false)
             .setPerFrameWebSocketCompressionSupported(false);

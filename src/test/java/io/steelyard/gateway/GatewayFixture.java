@@ -69,6 +69,7 @@ final class GatewayFixture {
         new Config.Gateway(2000, 3, 20, CHECKOUT_TTL_MS),
         null,
         new Config.Security(null),
+        null,
         null);
   }
 
