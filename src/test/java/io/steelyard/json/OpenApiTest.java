@@ -209,7 +209,7 @@ class OpenApiTest {
                           assertThat(operation.get("summary")).as("%s", path).isNotNull();
                           assertThat(statuses(operation))
                               .as("%s", path)
-                              .contains("401", "500", "503");
+                              .contains("400", "401", "500", "503");
                           assertThat(pathParameters(document, operation))
                               .as("%s", path)
                               .isEqualTo(placeholders((String) path));
