@@ -22,6 +22,8 @@ record FuzzOperation(
     List<Object> examples) {
   private static final String SCHEMAS = "#/components/schemas/";
 
+  private static final List<String> COSTLY = List.of("/integrity", "/clock", "/events/months");
+
   /**
    * @param in path, query or header
    */
@@ -88,6 +90,11 @@ record FuzzOperation(
 
   static Map<String, Object> object(Map<String, Object> tree, String member) {
     return cast(tree.get(member));
+  }
+
+  /** Whether it looks at all that a merchant, or the service, has. */
+  boolean isCostly() {
+    return COSTLY.stream().anyMatch(path::contains);
   }
 
   boolean takes(String header) {

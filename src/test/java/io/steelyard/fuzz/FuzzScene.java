@@ -19,6 +19,17 @@ final class FuzzScene implements AutoCloseable {
   private static final long FIRST = Long.getLong("fuzz.first", 0);
   private static final int LANES = 4;
 
+  /** A machine that has other things to do is no fault of the service: only a hang is. */
+  private static final Map<String, String> PATIENT =
+      Map.of(
+          "gateway.backoffMs", "100",
+          "database.poolWaitMs", "20000",
+          "database.connectTimeoutMs", "20000",
+          "database.statementTimeoutMs", "20000",
+          "database.lockTimeoutMs", "20000",
+          "database.idleInTransactionTimeoutMs", "30000",
+          "timeouts.requestMs", "30000");
+
   private final ServiceProcess service;
   private final World world;
   private final List<FuzzOperation> operations = FuzzOperation.all();
@@ -29,7 +40,7 @@ final class FuzzScene implements AutoCloseable {
         ServiceProcess.start(
             dir,
             PostgresSupport.migratedDatabase(),
-            Map.of("gateway.backoffMs", "100"),
+            PATIENT,
             Map.of(
                 "STEELYARD_SECURITY_ENCRYPTION_KEY",
                 Base64.getEncoder().encodeToString(new byte[32])));

@@ -18,9 +18,6 @@ import java.util.zip.GZIPOutputStream;
 final class Requests {
   private static final int RARELY_PERCENT = 5;
 
-  /** Each looks at all that a merchant has. */
-  private static final List<String> COSTLY = List.of("/integrity", "/clock", "/events/months");
-
   private final long seed;
   private final World world;
   private final List<FuzzOperation> operations;
@@ -45,7 +42,7 @@ final class Requests {
   FuzzRequest request(long number) {
     Dice dice = new Dice(seed, number);
     FuzzOperation operation = dice.pick(operations);
-    if (COSTLY.stream().anyMatch(operation.path()::contains) && !dice.chance(RARELY_PERCENT)) {
+    if (operation.isCostly() && !dice.chance(RARELY_PERCENT)) {
       operation = dice.pick(operations);
     }
     Mood mood =
