@@ -144,7 +144,9 @@ final class Deployment {
             Entry.eventLoop(
                 "merchant",
                 count.merchant().instances(),
-                () -> new MerchantVerticle(settings, pools, clock, idempotency)),
+                () ->
+                    new MerchantVerticle(
+                        settings, pools, clock, idempotency, config.keys().lastUseMs())),
             Entry.eventLoop(
                 "catalog",
                 count.catalog().instances(),

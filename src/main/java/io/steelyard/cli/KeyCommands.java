@@ -1,5 +1,6 @@
 package io.steelyard.cli;
 
+import io.steelyard.json.Json;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -13,10 +14,10 @@ import picocli.CommandLine.Spec;
 
 @Command(
     name = "key",
-    description = "Creates and revokes API keys of a merchant.",
+    description = "Creates, lists and revokes API keys of a merchant.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = {KeyCommands.Create.class, KeyCommands.Revoke.class})
+    subcommands = {KeyCommands.Create.class, KeyCommands.ListAll.class, KeyCommands.Revoke.class})
 final class KeyCommands {
   @Command(
       name = "create",
@@ -57,6 +58,40 @@ final class KeyCommands {
       out.println(Shown.line("key id    " + created.get("id")));
       out.println(Shown.line("key       " + created.get("key")));
       return Cli.OK;
+    }
+  }
+
+  @Command(
+      name = "list",
+      description = "Lists the merchant's keys, the oldest first, and when each was last used.",
+      mixinStandardHelpOptions = true)
+  static final class ListAll implements Callable<Integer> {
+    @Spec private CommandSpec spec;
+    @Mixin private OperatorOptions operator;
+
+    @Option(names = "--merchant", required = true, paramLabel = "ID")
+    private String merchant;
+
+    @Override
+    public Integer call() {
+      PrintWriter out = spec.commandLine().getOut();
+      MerchantCommands.each(
+          operator.connect(),
+          MerchantCommands.path(merchant) + "/api-keys",
+          key -> out.println(operator.json() ? Json.encodeText(key) : line(key)));
+      return Cli.OK;
+    }
+
+    private static String line(Map<?, ?> key) {
+      Object name = key.get("name");
+      return Shown.line(
+          "%s  %-11s  %-34s  %-34s  %s"
+              .formatted(
+                  key.get("id"),
+                  key.get("type"),
+                  key.get("lastUsedAt") == null ? "never used" : "used " + key.get("lastUsedAt"),
+                  key.get("revokedAt") == null ? "good" : "revoked " + key.get("revokedAt"),
+                  name == null ? "" : name));
     }
   }
 

@@ -96,14 +96,19 @@ final class MerchantCommands {
     }
   }
 
-  /** Every merchant, the oldest first, so that one that comes meanwhile is the last. */
+  /** Every merchant, the oldest first. */
   static void each(OperatorClient client, Consumer<Map<?, ?>> action) {
+    each(client, MERCHANTS, action);
+  }
+
+  /** All of a list, the oldest first, so that what comes meanwhile is the last. */
+  static void each(OperatorClient client, String list, Consumer<Map<?, ?>> action) {
     for (int page = 1; ; page++) {
-      String path = MERCHANTS + "?order=asc&pageSize=" + PAGE_SIZE + "&page=" + page;
-      List<?> merchants =
+      String path = list + "?order=asc&pageSize=" + PAGE_SIZE + "&page=" + page;
+      List<?> results =
           (List<?>) client.object(client.get(path, "application/json")).get("results");
-      merchants.forEach(merchant -> action.accept((Map<?, ?>) merchant));
-      if (merchants.size() < PAGE_SIZE) {
+      results.forEach(result -> action.accept((Map<?, ?>) result));
+      if (results.size() < PAGE_SIZE) {
         return;
       }
     }

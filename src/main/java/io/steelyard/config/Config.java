@@ -208,7 +208,8 @@ public record Config(
   /** How long a known API key is trusted without asking the database: at most 5 s. */
   public record Keys(
       @Range(min = 0, max = 5000) int cacheMs,
-      @Range(min = 1, max = 10_000_000) int cacheEntries) {}
+      @Range(min = 1, max = 10_000_000) int cacheEntries,
+      @Range(min = 10, max = 86_400_000) int lastUseMs) {}
 
   /**
    * One request alone may exceed what goes by bytes, by its own body.

@@ -33,6 +33,9 @@ public sealed interface MerchantMessages<R extends Reply> extends Request<R> {
   /** Makes a further key for the call's merchant. */
   record CreateApiKey(KeyType type, String name) implements MerchantMessages<ApiKeyCreated> {}
 
+  /** The keys of the call's merchant, also revoked ones, by when they were made. */
+  record ListApiKeys(Paging paging) implements MerchantMessages<ApiKeyPage> {}
+
   /** Revokes a key of the call's merchant, and tells every node. */
   record RevokeApiKey(String keyId) implements MerchantMessages<ApiKeyRevoked> {}
 
@@ -99,6 +102,23 @@ public sealed interface MerchantMessages<R extends Reply> extends Request<R> {
     @Override
     public String toString() {
       return "ApiKeyCreated[id=" + id + ", type=" + type + "]";
+    }
+  }
+
+  /**
+   * A key without its text, which nobody knows any more.
+   *
+   * @param name null where none was given
+   * @param revokedAt null while it is good
+   * @param lastUsedAt null if it never was; else exact to {@code keys.lastUseMs}
+   */
+  record ApiKeySummary(
+      Id id, KeyType type, String name, Instant createdAt, Instant revokedAt, Instant lastUsedAt) {}
+
+  record ApiKeyPage(List<ApiKeySummary> results, long count, long pages, long currentPage)
+      implements Reply {
+    public ApiKeyPage {
+      results = List.copyOf(results);
     }
   }
 

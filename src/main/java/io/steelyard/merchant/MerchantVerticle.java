@@ -17,6 +17,7 @@ import io.steelyard.domain.KeyType;
 import io.steelyard.domain.Paging;
 import io.steelyard.json.Json;
 import io.steelyard.merchant.MerchantMessages.ApiKeyCreated;
+import io.steelyard.merchant.MerchantMessages.ApiKeyPage;
 import io.steelyard.merchant.MerchantMessages.ApiKeyRevoked;
 import io.steelyard.merchant.MerchantMessages.ApiKeyView;
 import io.steelyard.merchant.MerchantMessages.Authenticate;
@@ -26,6 +27,7 @@ import io.steelyard.merchant.MerchantMessages.CreateApiKey;
 import io.steelyard.merchant.MerchantMessages.CreateMerchant;
 import io.steelyard.merchant.MerchantMessages.FindMerchant;
 import io.steelyard.merchant.MerchantMessages.FoundMerchant;
+import io.steelyard.merchant.MerchantMessages.ListApiKeys;
 import io.steelyard.merchant.MerchantMessages.ListMerchants;
 import io.steelyard.merchant.MerchantMessages.MerchantCreated;
 import io.steelyard.merchant.MerchantMessages.MerchantPage;
@@ -52,27 +54,49 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
   private final MerchantClock clock;
   private final Idempotency idempotency;
   private final MerchantStore store = new MerchantStore();
+  private final ApiKeyStore keys = new ApiKeyStore();
+  private final long lastUseMs;
 
   /** For what every request waits for. */
   private Pool control;
 
+  private KeyUses uses;
+  private long usesTimer;
+
+  /**
+   * @param lastUseMs how often it is written down when keys were last used
+   */
   public MerchantVerticle(
-      Settings settings, Pools pools, MerchantClock clock, Idempotency idempotency) {
+      Settings settings,
+      Pools pools,
+      MerchantClock clock,
+      Idempotency idempotency,
+      long lastUseMs) {
     super(Address.MERCHANT, settings, pools);
     this.pools = pools;
     this.clock = clock;
     this.idempotency = idempotency;
+    this.lastUseMs = lastUseMs;
   }
 
   @Override
   protected Future<?> open() {
     control = pools.control(vertx);
-    return super.open();
+    return super.open()
+        .onSuccess(
+            opened -> {
+              uses = new KeyUses(keys, pool, lastUseMs);
+              usesTimer = uses.start(vertx);
+            });
   }
 
   @Override
   protected Future<?> close() {
-    return control.close().eventually(super::close);
+    vertx.cancelTimer(usesTimer);
+    return uses.write() // one that is under way
+        .compose(written -> uses.write()) // and what was noted since
+        .eventually(control::close)
+        .eventually(super::close);
   }
 
   @Override
@@ -82,6 +106,7 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
       case FindMerchant find -> find(find.id());
       case ListMerchants list -> list(list.paging());
       case CreateApiKey create -> createKey(create, call);
+      case ListApiKeys list -> listKeys(list.paging(), call);
       case RevokeApiKey revoke -> revokeKey(revoke.keyId(), call);
       case Authenticate authenticate -> authenticate(authenticate.keyHash());
       case SetClock set -> setClock(set.now().truncatedTo(ChronoUnit.MILLIS), call);
@@ -150,6 +175,14 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
         pool, call, tx -> store.insertKey(tx, call.merchantId(), stored, now).map(created));
   }
 
+  private Future<ApiKeyPage> listKeys(Paging paging, Call call) {
+    return keys.count(pool, call.merchantId())
+        .compose(
+            count ->
+                keys.page(pool, call.merchantId(), paging)
+                    .map(page -> new ApiKeyPage(page, count, paging.pages(count), paging.page())));
+  }
+
   /** A repeated revocation is announced again: the first announcement may have been lost. */
   private Future<ApiKeyRevoked> revokeKey(String text, Call call) {
     UUID uuid = Sql.uuid(IdKind.API_KEY, text);
@@ -169,6 +202,10 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
             });
   }
 
+  /**
+   * Callers ask for a key in use as often as what they remember of it ends, every few seconds:
+   * often enough to know its last use by, and no request has to tell of it.
+   */
   private Future<Authenticated> authenticate(byte[] hash) {
     return store
         .keyByHash(control, hash)
@@ -177,11 +214,12 @@ public final class MerchantVerticle extends StoreVerticle<MerchantMessages<?>> {
                 found
                     // the index has compared with early exit; this comparison has none
                     .filter(key -> MessageDigest.isEqual(key.hash(), hash))
-                    .map(MerchantVerticle::authenticated)
+                    .map(this::authenticated)
                     .orElse(new Authenticated(null, null, null)));
   }
 
-  private static Authenticated authenticated(StoredKey key) {
+  private Authenticated authenticated(StoredKey key) {
+    uses.note(key.merchant().id(), key.id(), clock.systemNow());
     return new Authenticated(key.merchant(), key.id(), key.type());
   }
 

@@ -13,6 +13,7 @@ import io.steelyard.domain.WireName;
 import io.steelyard.json.Validator;
 import io.steelyard.merchant.MerchantMessages.CreateApiKey;
 import io.steelyard.merchant.MerchantMessages.CreateMerchant;
+import io.steelyard.merchant.MerchantMessages.ListApiKeys;
 import io.steelyard.merchant.MerchantMessages.ListMerchants;
 import io.steelyard.merchant.MerchantMessages.RevokeApiKey;
 import io.steelyard.merchant.MerchantMessages.SetClock;
@@ -47,6 +48,7 @@ final class MerchantRoutes {
         Endpoint.post("/operator/merchants", this::create).takingKey(),
         Endpoint.get("/operator/merchants", this::list),
         Endpoint.post("/operator/merchants/{id}/api-keys", this::createKey).takingKey(),
+        Endpoint.get("/operator/merchants/{id}/api-keys", this::listKeys),
         Endpoint.delete("/operator/merchants/{id}/api-keys/{keyId}", this::revokeKey),
         Endpoint.put("/operator/merchants/{id}/clock", this::setClock).within(timeouts.clockMs()));
   }
@@ -92,6 +94,12 @@ final class MerchantRoutes {
         .of(exchange)
         .compose(call -> bus.askOnce(new CreateApiKey(type, Bodies.text(body, "name")), call))
         .map(reply -> Answer.once(201, reply));
+  }
+
+  private Future<Answer> listKeys(Exchange exchange) {
+    ListApiKeys list = new ListApiKeys(exchange.query().paging(Set.of()));
+    exchange.query().check();
+    return scope.of(exchange).compose(call -> bus.ask(list, call)).map(Answer::ok);
   }
 
   private Future<Answer> revokeKey(Exchange exchange) {

@@ -86,6 +86,16 @@ class OperatorCommandsIT {
 
     run("key", "revoke", "--merchant", merchant, (String) second.get("id"));
     assertThat(statusWith((String) second.get("key"))).isEqualTo(401);
+    assertThat(run("key", "list", "--merchant", merchant).lines().toList())
+        .satisfiesExactly(
+            first -> assertThat(first).startsWith(after("key id", created)).contains("  good"),
+            revoked ->
+                assertThat(revoked)
+                    .startsWith((String) second.get("id"))
+                    .containsPattern("secret +(never used|used 20\\S+Z) +revoked 20\\S+Z +b$"));
+    assertThat(run("key", "list", "--merchant", merchant, "--json").lines().map(Json::readMap))
+        .extracting(key -> key.get("name"))
+        .containsExactly(null, "b");
     assertThat(statusWith(after("key", created))).isEqualTo(200);
   }
 

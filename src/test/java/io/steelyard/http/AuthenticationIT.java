@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.config.Config;
 import io.steelyard.json.Json;
+import io.steelyard.merchant.ApiKeys;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.Operations;
 import io.steelyard.support.Operations.Operation;
 import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.RawHttp;
+import io.steelyard.support.TableLock;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
@@ -90,6 +92,7 @@ class AuthenticationIT {
             call -> call.header("x-api-key", ""),
             call -> call.header("x-api-key", "unknown"),
             call -> call.header("x-api-key", key.substring(0, key.length() - 1)),
+            call -> call.header("x-api-key", key.substring(0, key.length() - 6)),
             call -> call.header("x-api-key", key + "x"),
             call -> call.header("x-api-key", key.toUpperCase(java.util.Locale.ROOT)),
             call -> call.header("x-api-key", key + "," + key),
@@ -139,6 +142,47 @@ class AuthenticationIT {
       assertThat(http.read().status()).isEqualTo(401);
       assertThat(http.isClosedByServer()).isTrue();
     }
+  }
+
+  @ParameterizedTest
+  @MethodSource("externalOperations")
+  void aPublishableKeyIsRefusedBeforeItsBodyIsRead(Operation operation) {
+    try (RawHttp http = RawHttp.connect(app.port())) {
+      http.send(
+          operation.method()
+              + " "
+              + operation.with(ANY)
+              + " HTTP/1.1\nHost: a\nX-Api-Key: "
+              + newKey("publishable").get("key")
+              + "\nContent-Length: 1000000\n\n{");
+
+      assertThat(http.read().status()).isEqualTo(403);
+      assertThat(http.isClosedByServer()).isTrue();
+    }
+  }
+
+  @Test
+  void aMistypedKeyIsRefusedWithoutTheDatabase() throws Exception {
+    String mistyped = merchant.key().replaceAll(".$", merchant.key().endsWith("a") ? "b" : "a");
+    TableLock lock = TableLock.of(app.database(), "api_key");
+    try {
+      app.external("GET", "/external/customers").key(mistyped).send(401);
+    } finally {
+      lock.release();
+    }
+  }
+
+  @Test
+  void aKeyFromBeforeThereWereChecksumsGoesOnWorking() {
+    String key = "sk_test_" + "Old".repeat(15).substring(2);
+    PostgresSupport.execute(
+        app.database(),
+        "INSERT INTO api_key (id, merchant_id, type, key_hash, created_at)"
+            + " SELECT gen_random_uuid(), merchant_id, type, decode('%s', 'hex'), created_at"
+                .formatted(HexFormat.of().formatHex(ApiKeys.hash(key)))
+            + " FROM api_key LIMIT 1");
+
+    app.external("GET", "/external/customers").key(key).send(200);
   }
 
   @Test

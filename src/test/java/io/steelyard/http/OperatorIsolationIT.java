@@ -24,7 +24,7 @@ class OperatorIsolationIT {
 
   @BeforeAll
   static void start() {
-    app = TestApp.start();
+    app = TestApp.start(Tenant.UNTOUCHED);
     ours = Tenant.named(app, "ours");
     theirs = Tenant.named(app, "theirs");
   }

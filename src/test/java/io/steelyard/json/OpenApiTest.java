@@ -152,6 +152,7 @@ class OpenApiTest {
             "post /operator/merchants",
             "get /operator/merchants",
             "post " + merchant + "/api-keys",
+            "get " + merchant + "/api-keys",
             "delete " + merchant + "/api-keys/{keyId}",
             "put " + merchant + "/catalog",
             "get " + merchant + "/catalog",
@@ -208,7 +209,7 @@ class OpenApiTest {
                           assertThat(operation.get("summary")).as("%s", path).isNotNull();
                           assertThat(statuses(operation))
                               .as("%s", path)
-                              .contains("401", "500", "503");
+                              .contains("400", "401", "500", "503");
                           assertThat(pathParameters(document, operation))
                               .as("%s", path)
                               .isEqualTo(placeholders((String) path));
@@ -497,6 +498,8 @@ class OpenApiTest {
         operator("MerchantPage", MerchantMessages.MerchantPage.class),
         operator("ApiKey", MerchantMessages.ApiKeyView.class),
         operator("ApiKeyCreated", MerchantMessages.ApiKeyCreated.class),
+        operator("ApiKeySummary", MerchantMessages.ApiKeySummary.class),
+        operator("ApiKeyPage", MerchantMessages.ApiKeyPage.class),
         operator("CreateMerchant", MerchantMessages.CreateMerchant.class),
         operator("CreateApiKey", MerchantMessages.CreateApiKey.class),
         operator("ClockSet", MerchantMessages.ClockSet.class),

@@ -33,7 +33,7 @@ class ApiKeysTest {
       keys.add(ApiKeys.generate(environment, type));
     }
 
-    assertThat(keys).hasSize(1000).allMatch(key -> key.matches(prefix + "[0-9A-Za-z]{43}"));
+    assertThat(keys).hasSize(1000).allMatch(key -> key.matches(prefix + "[0-9A-Za-z]{49}"));
     assertThat(keys).allMatch(ApiKeys::hasForm);
   }
 
@@ -42,6 +42,41 @@ class ApiKeysTest {
       strings = {"", "sk_live_", "sk_prod_%s", "ak_test_%s", "sk_test_%s0", "sk_test_%s\n"})
   void otherTextIsNoKey(String form) {
     assertThat(ApiKeys.hasForm(form.formatted("a".repeat(43)))).isFalse();
+  }
+
+  @Test
+  void aKeyWithOneCharacterWrongIsNoKey() {
+    String key = ApiKeys.generate(Environment.LIVE, KeyType.SECRET);
+    for (int i = 0; i < key.length(); i++) {
+      for (char other : "0Aaz".toCharArray()) {
+        String mistyped = key.substring(0, i) + other + key.substring(i + 1);
+        assertThat(ApiKeys.hasForm(mistyped)).as(mistyped).isEqualTo(mistyped.equals(key));
+      }
+    }
+  }
+
+  @Test
+  void twoNeighboursExchangedAreNoKey() {
+    String key = ApiKeys.generate(Environment.TEST, KeyType.PUBLISHABLE);
+    for (int i = 0; i + 1 < key.length(); i++) {
+      String mistyped =
+          key.substring(0, i) + key.charAt(i + 1) + key.charAt(i) + key.substring(i + 2);
+      assertThat(ApiKeys.hasForm(mistyped)).as(mistyped).isEqualTo(mistyped.equals(key));
+    }
+  }
+
+  /** What a scanner for leaked secrets computes, by hand. */
+  @Test
+  void theChecksumIsTheCrc32OfAllBeforeIt() {
+    String unchecked = "sk_test_" + "a".repeat(43);
+
+    assertThat(ApiKeys.hasForm(unchecked + "000000")).isFalse();
+    assertThat(ApiKeys.hasForm(unchecked + "3WjOHY")).isTrue();
+  }
+
+  @Test
+  void aKeyFromBeforeThereWereChecksumsStillIsOne() {
+    assertThat(ApiKeys.hasForm("sk_live_" + "a".repeat(43))).isTrue();
   }
 
   @Test

@@ -1,6 +1,8 @@
 package io.steelyard.support;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import io.steelyard.bus.Failure.Fault;
+import io.steelyard.json.Json;
 import io.steelyard.json.Schemas;
 import io.steelyard.json.Validator;
 import io.steelyard.support.TestApp.Answer;
@@ -31,35 +33,47 @@ public final class Contract {
   }
 
   /** Fails the test when the document does not allow this answer; one at a time may be checked. */
-  public synchronized void check(String method, String path, Answer answer) {
+  public void check(String method, String path, Answer answer) {
+    check(method, path, answer.status(), answer.header("content-type"), answer.text());
+  }
+
+  /**
+   * As {@link #check(String, String, Answer)}.
+   *
+   * @param path as it was sent, or as the document has it
+   */
+  public synchronized void check(
+      String method, String path, int status, String contentType, String text) {
     JsonObject operation = operation(method, path);
     JsonObject response =
-        operation.getJsonObject("responses").getJsonObject(Integer.toString(answer.status()));
+        operation.getJsonObject("responses").getJsonObject(Integer.toString(status));
     if (response == null) {
       throw new AssertionError(
-          method
-              + " "
-              + path
-              + " answered "
-              + answer.status()
-              + ", not documented: "
-              + answer.text());
+          method + " " + path + " answered " + status + ", not documented: " + text);
     }
     response = resolve(response);
     JsonObject content = response.getJsonObject("content");
     if (content == null) {
-      if (!answer.text().isEmpty()) {
+      if (!text.isEmpty()) {
         throw new AssertionError(method + " " + path + " has an undocumented body");
       }
       return;
     }
-    String type = String.valueOf(answer.header("content-type")).split(";", 2)[0];
+    String type = String.valueOf(contentType).split(";", 2)[0];
     JsonObject media = content.getJsonObject(type);
     if (media == null) {
       throw new AssertionError(method + " " + path + " answered undocumented type " + type);
     }
     if (type.endsWith("json")) {
-      checkBody(method + " " + path, media.getJsonObject("schema"), answer.tree());
+      checkBody(method + " " + path, media.getJsonObject("schema"), tree(text));
+    }
+  }
+
+  private static Object tree(String text) {
+    try {
+      return Json.MAPPER.readValue(text, Object.class);
+    } catch (JsonProcessingException e) {
+      throw new AssertionError("not JSON: " + text, e);
     }
   }
 
@@ -69,7 +83,10 @@ public final class Contract {
       refuse(where, validator.check(name, tree));
     } else if ("array".equals(schema.getString("type"))) {
       String item = schema.getJsonObject("items").getString("$ref").substring(SCHEMAS.length());
-      refuse(where, validator.checkEach(item, (List<?>) tree));
+      if (!(tree instanceof List<?> items)) {
+        throw new AssertionError(where + " answered against the document: no array");
+      }
+      refuse(where, validator.checkEach(item, items));
     } else {
       throw new AssertionError(where + ": the test cannot follow the schema " + schema);
     }

@@ -36,6 +36,7 @@ import java.util.List;
 /** The merchant and catalog verticles on a Vert.x and a database of their own. */
 public final class MerchantServices implements AutoCloseable {
   private static final long CALL_MS = 10_000;
+  private static final long LAST_USE_MS = 60_000;
 
   public final Vertx vertx = Vertx.vertx();
   public final Pool pool;
@@ -54,7 +55,9 @@ public final class MerchantServices implements AutoCloseable {
         new ServiceVerticle.Settings(64, new SimpleMeterRegistry(), SqlFailures::of);
     Idempotency idempotency =
         new Idempotency(clock::systemNow, new SecretBox(null), settings.metrics());
-    vertx.deployVerticle(new MerchantVerticle(settings, pools, clock, idempotency)).await();
+    vertx
+        .deployVerticle(new MerchantVerticle(settings, pools, clock, idempotency, LAST_USE_MS))
+        .await();
     vertx.deployVerticle(new CatalogVerticle(settings, pools, clock)).await();
     pool = pools.api(vertx);
   }

@@ -28,9 +28,14 @@ public final class RawHttp implements AutoCloseable {
   }
 
   public static RawHttp connect(int port) {
+    return connect(port, SILENCE_MAX_MS);
+  }
+
+  /** As {@link #connect(int)}, for one who waits so long for the server to say something. */
+  public static RawHttp connect(int port, int silenceMaxMs) {
     try {
       Socket socket = new Socket(InetAddress.getByName("127.0.0.1"), port);
-      socket.setSoTimeout(SILENCE_MAX_MS);
+      socket.setSoTimeout(silenceMaxMs);
       socket.setTcpNoDelay(true);
       return new RawHttp(socket);
     } catch (IOException e) {
