@@ -201,6 +201,7 @@ final class Deployment {
                         clock,
                         config.integrity(),
                         config.limits().eventDataBytes(),
+                        config.database().distributed(),
                         integrityMetrics)),
             Entry.eventLoop(
                 "delivery",

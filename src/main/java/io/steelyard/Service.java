@@ -17,6 +17,7 @@ import io.steelyard.config.Tls;
 import io.steelyard.credit.CreditMessages;
 import io.steelyard.customer.CustomerMessages;
 import io.steelyard.db.Database;
+import io.steelyard.db.Distribution;
 import io.steelyard.db.Endpoint;
 import io.steelyard.db.Migrations;
 import io.steelyard.db.Pools;
@@ -147,6 +148,7 @@ public final class Service {
     Database database = Database.open(config.database(), Path.of(""));
     try {
       String schema = Migrations.migrate(database.endpoint());
+      Distribution.apply(database.endpoint(), config.database().distributed());
       LOG.info("Database {} has schema version {}", database.endpoint(), schema);
       return new Opened(database, schema);
     } catch (RuntimeException e) {

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -18,6 +19,9 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
@@ -33,6 +37,8 @@ class ContainerFilesTest {
           "STEELYARD_CLUSTER_SECRET", "a-secret-of-more-than-16-characters",
           "GRAFANA_PASSWORD", "fedcba9876543210");
   private static final List<String> NODES = List.of("node1", "node2", "node3");
+  private static final String POSTGRES = "compose.yaml";
+  private static final String CITUS = "compose.citus.yaml";
 
   @TempDir Path dir;
 
@@ -55,8 +61,18 @@ class ContainerFilesTest {
   }
 
   private static Map<String, Map<String, Object>> services() throws IOException {
-    Map<String, Map<String, Map<String, Object>>> compose = yaml(DOCKER.resolve("compose.yaml"));
+    return services(POSTGRES);
+  }
+
+  private static Map<String, Map<String, Object>> services(String file) throws IOException {
+    Map<String, Map<String, Map<String, Object>>> compose = yaml(DOCKER.resolve(file));
     return compose.get("services");
+  }
+
+  private static Config config(Vertx vertx, Map<String, Object> service, Path dir)
+      throws Exception {
+    Map<String, String> environment = part(service, "environment");
+    return ConfigLoader.load(vertx, environment, new Properties(), dir).await(10, TimeUnit.SECONDS);
   }
 
   @SuppressWarnings("unchecked")
@@ -69,10 +85,7 @@ class ContainerFilesTest {
     Vertx vertx = Vertx.vertx();
     try {
       for (String node : NODES) {
-        Map<String, String> environment = part(services().get(node), "environment");
-        Config config =
-            ConfigLoader.load(vertx, environment, new Properties(), dir)
-                .await(10, TimeUnit.SECONDS);
+        Config config = config(vertx, services().get(node), dir);
 
         assertThat(config.database().parsedUrl().host()).isEqualTo("postgres");
         assertThat(config.cluster().host()).isEqualTo(node);
@@ -86,9 +99,31 @@ class ContainerFilesTest {
   }
 
   @Test
+  void theNodeOnCitusStartsOnTheCoordinatorWhenTheWorkersAreKnownToIt() throws Exception {
+    Map<String, Map<String, Object>> services = services(CITUS);
+    Vertx vertx = Vertx.vertx();
+    try {
+      Config config = config(vertx, services.get("node"), dir);
+
+      assertThat(config.database().distributed()).isTrue();
+      assertThat(config.database().parsedUrl().host()).isEqualTo("coordinator");
+    } finally {
+      vertx.close().await();
+    }
+    assertThat(services.get("node").get("depends_on"))
+        .isEqualTo(Map.of("membership", Map.of("condition", "service_completed_successfully")));
+    assertThat(ContainerFilesTest.<Map<String, ?>>part(services.get("membership"), "depends_on"))
+        .containsOnlyKeys("coordinator", "worker1", "worker2");
+    assertThat(matches("citus_add_node\\('(\\w+)', 5432\\)", services.get("membership").toString()))
+        .containsExactly("worker1", "worker2");
+  }
+
+  @Test
   void aNodeWritesNowhereAndMayDoNothingElse() throws IOException {
-    for (String node : NODES) {
-      Map<String, Object> service = services().get(node);
+    Map<String, Map<String, Object>> nodes = new HashMap<>(services());
+    nodes.keySet().retainAll(NODES);
+    nodes.put("node", services(CITUS).get("node"));
+    for (Map<String, Object> service : nodes.values()) {
       assertThat(service).containsEntry("read_only", true).containsKey("mem_limit");
       assertThat(ContainerFilesTest.<List<String>>part(service, "tmpfs")).hasSize(1);
       assertThat(ContainerFilesTest.<List<String>>part(service, "cap_drop")).containsExactly("ALL");
@@ -96,23 +131,27 @@ class ContainerFilesTest {
     }
   }
 
-  @Test
-  void onlyTheProxyIsReachedFromOtherMachines() throws IOException {
-    services()
+  @ParameterizedTest
+  @CsvSource({POSTGRES + ",proxy", CITUS + ",node"})
+  void onlyTheApiIsReachedFromOtherMachines(String file, String open) throws IOException {
+    services(file)
         .forEach(
             (name, service) -> {
               List<String> ports = part(service, "ports");
               for (String port : ports == null ? List.<String>of() : ports) {
-                assertThat(name.equals("proxy") || port.startsWith("127.0.0.1:"))
+                assertThat(
+                        name.equals(open) && port.equals("8080:8080")
+                            || port.startsWith("127.0.0.1:"))
                     .as("%s publishes %s", name, port)
                     .isTrue();
               }
             });
   }
 
-  @Test
-  void everyImageIsOfANamedVersionOrBuiltHere() throws IOException {
-    services()
+  @ParameterizedTest
+  @ValueSource(strings = {POSTGRES, CITUS})
+  void everyImageIsOfANamedVersionOrBuiltHere(String file) throws IOException {
+    services(file)
         .forEach(
             (name, service) -> {
               String image = part(service, "image");
@@ -122,12 +161,13 @@ class ContainerFilesTest {
             });
   }
 
-  @Test
+  @ParameterizedTest
+  @ValueSource(strings = {POSTGRES, CITUS})
   @SuppressWarnings("unchecked")
-  void whatIsMountedAndNamedIsThere() throws IOException {
-    Map<String, Object> compose = yaml(DOCKER.resolve("compose.yaml"));
+  void whatIsMountedAndNamedIsThere(String file) throws IOException {
+    Map<String, Object> compose = yaml(DOCKER.resolve(file));
     Map<String, Object> volumes = (Map<String, Object>) compose.get("volumes");
-    for (Map<String, Object> service : services().values()) {
+    for (Map<String, Object> service : services(file).values()) {
       List<String> mounts = part(service, "volumes");
       for (String mount : mounts == null ? List.<String>of() : mounts) {
         String source = mount.split(":")[0];
@@ -139,7 +179,7 @@ class ContainerFilesTest {
             .isTrue();
       }
       Object after = service.get("depends_on");
-      assertThat(services().keySet())
+      assertThat(services(file).keySet())
           .containsAll(
               after instanceof Map<?, ?> map
                   ? (Iterable<String>) map.keySet()

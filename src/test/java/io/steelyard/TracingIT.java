@@ -165,7 +165,7 @@ class TracingIT {
       other.call("GET", "/external/subscriptions?pageSize=7").send(200);
 
       eventually(collector::spans, spans -> !spans.isEmpty());
-      all.close();
+      assertThat(all.service().stop().await(10, TimeUnit.SECONDS)).isTrue();
       assertThat(collector.spans())
           .filteredOn(span -> span.getParentSpanId().isEmpty())
           .extracting(Span::getName)

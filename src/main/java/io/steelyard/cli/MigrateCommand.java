@@ -2,6 +2,7 @@ package io.steelyard.cli;
 
 import io.steelyard.config.Config;
 import io.steelyard.db.Database;
+import io.steelyard.db.Distribution;
 import io.steelyard.db.Migrations;
 import io.steelyard.json.Json;
 import java.io.PrintWriter;
@@ -39,6 +40,7 @@ final class MigrateCommand implements Callable<Integer> {
     boolean stopped;
     try {
       version = Migrations.migrate(database.endpoint());
+      Distribution.apply(database.endpoint(), config.database().distributed());
     } catch (FlywayException e) {
       throw new CommandFailure("the schema could not be brought up to date: " + e.getMessage());
     } finally {

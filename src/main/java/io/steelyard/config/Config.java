@@ -57,13 +57,14 @@ public record Config(
    * @param url {@code postgresql://user:password@host:port/db}; unset means embedded
    * @param dataDir where the embedded database keeps its data between runs
    * @param port of the embedded database; 0 takes a free one
+   * @param distribution whether a Citus cluster keeps the tables that grow
    * @param controlPoolSize connections for knowing callers and readiness
    */
   public record Database(
       @Unset @Secret String url,
       String dataDir,
       @Range(min = 0, max = 65535) int port,
-      @OneOf({"none"}) String distribution,
+      @OneOf({"none", "citus"}) String distribution,
       @Range(min = 1, max = 1000) int apiPoolSize,
       @Range(min = 1, max = 1000) int controlPoolSize,
       @Range(min = 1, max = 1000) int ingestPoolSize,
@@ -78,6 +79,10 @@ public record Config(
       @Range(min = 0, max = 100_000) int statementCacheSize) {
     public boolean embedded() {
       return url == null;
+    }
+
+    public boolean distributed() {
+      return distribution.equals("citus");
     }
 
     /** The parts of {@code url}, which must be set. */

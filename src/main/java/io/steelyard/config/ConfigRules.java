@@ -54,6 +54,10 @@ final class ConfigRules {
 
   private static void database(Config config) {
     if (config.database().embedded()) {
+      if (config.database().distributed()) {
+        throw new ConfigException(
+            "database.url must name a Citus coordinator when database.distribution is citus");
+      }
       return;
     }
     DatabaseUrl.parse(config.database().url());

@@ -23,6 +23,18 @@ public final class CustomerLocks {
   private static final String LOCK =
       "SELECT pg_advisory_xact_lock($1, slot) FROM unnest($2::integer[]) AS slot";
 
+  private static final String LOCK_ALL =
+      "SELECT count(pg_advisory_lock($1, slot)) FROM generate_series(0, $2 - 1) AS slot";
+
+  // Those that are held: a failure may have come before all were.
+  private static final String UNLOCK_ALL =
+      """
+      SELECT count(pg_advisory_unlock(classid::integer, objid::integer))
+        FROM pg_locks
+       WHERE locktype = 'advisory' AND classid::integer = $1::integer AND objsubid = 2
+         AND pid = pg_backend_pid()
+      """;
+
   private CustomerLocks() {}
 
   public static Future<Void> lock(SqlConnection transaction, Collection<UUID> customerIds) {
@@ -32,6 +44,16 @@ public final class CustomerLocks {
     Integer[] slots =
         customerIds.stream().map(CustomerLocks::slot).sorted().distinct().toArray(Integer[]::new);
     return transaction.preparedQuery(LOCK).execute(Tuple.of(NAMESPACE, (Object) slots)).mapEmpty();
+  }
+
+  /** Those of all customers, until {@link #unlockAll}, whatever transactions come between. */
+  public static Future<Void> lockAll(SqlConnection session) {
+    return session.preparedQuery(LOCK_ALL).execute(Tuple.of(NAMESPACE, SLOTS)).mapEmpty();
+  }
+
+  /** What {@link #lockAll} took of them; the caller is in no transaction that holds others. */
+  public static Future<Void> unlockAll(SqlConnection session) {
+    return session.preparedQuery(UNLOCK_ALL).execute(Tuple.of(NAMESPACE)).mapEmpty();
   }
 
   private static int slot(UUID customerId) {

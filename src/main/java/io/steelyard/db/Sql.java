@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
@@ -28,6 +29,16 @@ public final class Sql {
    */
   @SafeVarargs
   public static Future<Void> pipelined(Supplier<? extends Future<?>>... statements) {
+    List<Supplier<? extends Future<?>>> list = new ArrayList<>();
+    for (Supplier<? extends Future<?>> statement : statements) {
+      list.add(statement);
+    }
+    return pipelined(list);
+  }
+
+  /** As {@link #pipelined(Supplier...)}. */
+  public static Future<Void> pipelined(
+      Collection<? extends Supplier<? extends Future<?>>> statements) {
     List<Future<?>> sent = new ArrayList<>();
     for (Supplier<? extends Future<?>> statement : statements) {
       try {

@@ -32,17 +32,12 @@ public final class IntegrityVerticle extends ServiceVerticle<IntegrityMessages<?
   private static final Logger LOG = LoggerFactory.getLogger(IntegrityVerticle.class);
   private static final int MERCHANTS_MAX = 100;
   private static final long ANSWER_MARGIN_MS = 2000;
-  // Locked before the snapshot is taken, or events could be dropped that it knows nothing of.
-  private static final String SNAPSHOT =
-      """
-      SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
-      LOCK TABLE ONLY event_chunk IN ACCESS SHARE MODE
-      """;
 
   private final Pools pools;
   private final MerchantClock clock;
   private final Config.Integrity config;
   private final int eventBytesMax;
+  private final Snapshot snapshot;
   private final IntegrityMetrics metrics;
   private final RoundStore rounds = new RoundStore();
   private final LedgerStore ledger = new LedgerStore();
@@ -56,6 +51,7 @@ public final class IntegrityVerticle extends ServiceVerticle<IntegrityMessages<?
 
   /**
    * @param eventBytesMax of one event's data
+   * @param distributed whether a Citus cluster keeps the events
    */
   public IntegrityVerticle(
       Settings settings,
@@ -63,12 +59,14 @@ public final class IntegrityVerticle extends ServiceVerticle<IntegrityMessages<?
       MerchantClock clock,
       Config.Integrity config,
       int eventBytesMax,
+      boolean distributed,
       IntegrityMetrics metrics) {
     super(Address.INTEGRITY, settings);
     this.pools = pools;
     this.clock = clock;
     this.config = config;
     this.eventBytesMax = eventBytesMax;
+    this.snapshot = new Snapshot(distributed);
     this.metrics = metrics;
   }
 
@@ -101,15 +99,8 @@ public final class IntegrityVerticle extends ServiceVerticle<IntegrityMessages<?
 
   private Future<IntegrityReport> inspect(SqlConnection connection, Call call) {
     running.add(connection);
-    return connection
-        .begin()
-        .compose(
-            transaction ->
-                connection
-                    .query(SNAPSHOT)
-                    .execute()
-                    .compose(set -> inspect(new Inspection(connection, call, () -> stopping)))
-                    .eventually(transaction::rollback)) // nothing was written
+    return snapshot
+        .during(connection, () -> inspect(new Inspection(connection, call, () -> stopping)))
         .timeout(call.remainingMs() + ANSWER_MARGIN_MS, TimeUnit.MILLISECONDS)
         .onComplete(done -> running.remove(connection));
   }

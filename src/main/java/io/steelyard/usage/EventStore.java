@@ -93,6 +93,7 @@ final class EventStore {
       """;
 
   private static final String UNIQUE_VIOLATION = "23505";
+  private static final String INTERNAL_ERROR = "XX000";
 
   /** Flushes after a duplicate that are taken to bring more. */
   private static final int CAREFUL_FLUSHES = 64;
@@ -163,10 +164,16 @@ final class EventStore {
             });
   }
 
+  /**
+   * Of the table, or of a shard of it, whose names begin with the table's. What a worker of Citus
+   * says while rows are copied to it comes without its SQLSTATE, but in its words.
+   */
   private static boolean isDuplicate(Throwable error) {
     return error instanceof PgException pg
-        && UNIQUE_VIOLATION.equals(pg.getSqlState())
-        && "event_key".equals(pg.getTable());
+        && (UNIQUE_VIOLATION.equals(pg.getSqlState())
+                && String.valueOf(pg.getTable()).startsWith("event_key")
+            || INTERNAL_ERROR.equals(pg.getSqlState())
+                && String.valueOf(pg.getErrorMessage()).contains("\"event_key_pkey_"));
   }
 
   private static Columns<Entry> keys(List<Entry> entries) {

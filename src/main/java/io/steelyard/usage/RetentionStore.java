@@ -26,29 +26,17 @@ import java.util.function.Supplier;
 
 /** The months that have events, of all merchants together, what still needs them, and their end. */
 final class RetentionStore {
-  // The months of the table for all others are found one by one, by its index.
   private static final String MONTHS =
       """
-      WITH RECURSIVE other (since) AS (
-        SELECT date_trunc('month', min(c.first_at)) FROM event_chunk_other c
-        UNION ALL
-        SELECT date_trunc('month', (SELECT min(c.first_at) FROM event_chunk_other c
-                                     WHERE c.first_at >= o.since + interval '1 month'))
-          FROM other o
-         WHERE o.since IS NOT NULL
-      ), stored (since, bytes) AS (
+      WITH stored (since, bytes) AS (
         SELECT to_timestamp(right(t.relname, 7), 'YYYY_MM'),
-               coalesce(pg_total_relation_size(t.oid), 0) -- null when it has just been dropped
+               coalesce(event_month_bytes(t.oid), 0) -- null when it has just been dropped
           FROM pg_inherits i
           JOIN pg_class t ON t.oid = i.inhrelid
          WHERE i.inhparent = 'event_chunk'::regclass
            AND t.relname ~ '^event_chunk_[0-9]{4}_[0-9]{2}$'
         UNION ALL
-        SELECT o.since,
-               (SELECT sum(pg_column_size(c.*)) FROM event_chunk_other c
-                 WHERE c.first_at >= o.since AND c.first_at < o.since + interval '1 month')
-          FROM other o
-         WHERE o.since IS NOT NULL
+        SELECT o.since, o.bytes FROM event_months_of_others() o
       )
       SELECT to_char(s.since, 'YYYY-MM') AS month, sum(s.bytes)::bigint AS bytes, d.dropped_at
         FROM stored s
@@ -60,7 +48,8 @@ final class RetentionStore {
   private static final String HAS_EVENTS =
       """
       SELECT to_regclass($1) IS NOT NULL
-             OR EXISTS (SELECT FROM event_chunk_other WHERE first_at >= $2 AND first_at < $3) AS found
+             OR EXISTS (SELECT 1 FROM event_chunk_other
+                         WHERE first_at >= $2 AND first_at < $3 LIMIT 1) AS found
       """;
 
   private static final String DELETE_OTHER =

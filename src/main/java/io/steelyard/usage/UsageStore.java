@@ -14,9 +14,12 @@ import io.vertx.sqlclient.Tuple;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /** What the fold claims and reads: batches, events, periods. */
 final class UsageStore {
@@ -85,21 +88,22 @@ final class UsageStore {
       """;
 
   // Where to stop, so that no more chunks are read than a page can take. The next of each period:
-  // the next of all would be found among all that are left.
-  private static final String EDGE_OF_PERIODS =
+  // the next of all would be found among all that are left. Of one merchant, or Citus would have to
+  // ask all nodes, and does not with a limit for each period.
+  private static final String NEXT_CHUNKS =
       """
       SELECT next.first_at
-      FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[])
-           AS p (merchant_id, customer_id, period_start, period_end)
+      FROM unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[])
+           AS p (customer_id, period_start, period_end)
       CROSS JOIN LATERAL (
         SELECT c.first_at
         FROM event_chunk c
-        WHERE c.customer_id = p.customer_id AND c.merchant_id = p.merchant_id
+        WHERE c.customer_id = p.customer_id AND c.merchant_id = $4
           AND c.first_at >= p.period_start AND c.first_at < p.period_end AND c.first_at > $5
         ORDER BY c.first_at
-        LIMIT $6 + 1) next
+        LIMIT $6) next
       ORDER BY next.first_at
-      OFFSET $6 LIMIT 1
+      LIMIT $6
       """;
 
   private static final String MARK_READY =
@@ -159,16 +163,15 @@ final class UsageStore {
    */
   Future<EventPage> events(
       SqlConnection transaction, List<UsagePeriod> periods, EventPage.Place after, int eventsMax) {
-    return transaction
-        .preparedQuery(EDGE_OF_PERIODS)
-        .execute(spans(periods).and(Sql.time(after.laterEdge()), EventPage.chunksMax(eventsMax)))
-        .map(rows -> rows.size() == 0 ? null : Sql.instant(rows.iterator().next(), "first_at"))
+    return edge(transaction, periods, after, EventPage.chunksMax(eventsMax))
         .compose(
             edge ->
                 transaction
                     .preparedQuery(EVENTS_OF_PERIODS)
                     .execute(
-                        spans(periods)
+                        new Columns<>(periods)
+                            .uuids(UsagePeriod::merchantId)
+                            .also(UsageStore::spans)
                             .and(
                                 Sql.time(after.at()),
                                 after.key(),
@@ -179,9 +182,43 @@ final class UsageStore {
                     .map(events -> EventPage.forwards(events, edge, eventsMax)));
   }
 
-  private static Columns<UsagePeriod> spans(List<UsagePeriod> periods) {
-    return new Columns<>(periods)
-        .uuids(UsagePeriod::merchantId)
+  /** Where the chunk begins that would be one too many; null when all that are left may be read. */
+  private static Future<Instant> edge(
+      SqlConnection transaction, List<UsagePeriod> periods, EventPage.Place after, int chunksMax) {
+    List<Instant> next = new ArrayList<>();
+    List<Supplier<Future<?>>> ofMerchants = new ArrayList<>();
+    periods.stream()
+        .collect(Collectors.groupingBy(UsagePeriod::merchantId))
+        .forEach(
+            (merchantId, theirs) ->
+                ofMerchants.add(
+                    () ->
+                        nextChunks(transaction, merchantId, theirs, after, chunksMax + 1)
+                            .map(next::addAll)));
+    return Sql.pipelined(ofMerchants)
+        .map(
+            read -> {
+              Collections.sort(next);
+              return next.size() > chunksMax ? next.get(chunksMax) : null;
+            });
+  }
+
+  private static Future<List<Instant>> nextChunks(
+      SqlConnection transaction,
+      UUID merchantId,
+      List<UsagePeriod> periods,
+      EventPage.Place after,
+      int max) {
+    return list(
+        transaction
+            .preparedQuery(NEXT_CHUNKS)
+            .execute(
+                spans(new Columns<>(periods)).and(merchantId, Sql.time(after.laterEdge()), max)),
+        row -> Sql.instant(row, "first_at"));
+  }
+
+  private static Columns<UsagePeriod> spans(Columns<UsagePeriod> periods) {
+    return periods
         .uuids(UsagePeriod::customerId)
         .times(UsagePeriod::countsFrom)
         .times(UsagePeriod::countsUntil);

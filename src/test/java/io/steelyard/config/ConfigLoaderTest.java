@@ -222,9 +222,9 @@ class ConfigLoaderTest {
         "cluster.enabled must be true or false, not \"yes\""
             + " (environment variable STEELYARD_CLUSTER_ENABLED)");
     env.clear();
-    env.put("STEELYARD_DATABASE_DISTRIBUTION", "citus");
+    env.put("STEELYARD_DATABASE_DISTRIBUTION", "shards");
     refusedWith(
-        "database.distribution must be one of none, not \"citus\""
+        "database.distribution must be one of none, citus, not \"shards\""
             + " (environment variable STEELYARD_DATABASE_DISTRIBUTION)");
     env.clear();
     env.put("STEELYARD_HTTP_HOST", "");
@@ -263,6 +263,13 @@ class ConfigLoaderTest {
     assertThatThrownBy(this::load)
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("conf/config.json");
+  }
+
+  @Test
+  void citusIsNotTheEmbeddedDatabase() {
+    env.put("STEELYARD_DATABASE_DISTRIBUTION", "citus");
+
+    refusedWith("database.url must name a Citus coordinator when database.distribution is citus");
   }
 
   @Test

@@ -123,9 +123,10 @@ class IntegrityIT {
             "events counted twice, of what was billed",
             List.of("usage" + CLOSED, "usage" + CLOSED),
             """
-            UPDATE usage_counter SET events = 2 * events, sum = 2 * sum
-             WHERE subscription_id = {closed} AND period_index = 0
-               AND billable_id = (SELECT billable_id FROM price WHERE id = {Calls})
+            UPDATE usage_counter c SET events = 2 * events, sum = 2 * sum
+              FROM price p
+             WHERE c.subscription_id = {closed} AND c.period_index = 0
+               AND p.id = {Calls} AND c.billable_id = p.billable_id
             """),
         Breakage.of(
             "events not counted at all",
@@ -148,9 +149,10 @@ class IntegrityIT {
             "a value counted as another one",
             List.of("usage" + CLOSED, "usage" + CLOSED),
             """
-            UPDATE usage_counter SET uniques = uniques + 1
-             WHERE subscription_id = {closed} AND period_index = 0
-               AND billable_id = (SELECT billable_id FROM price WHERE id = {Users})
+            UPDATE usage_counter c SET uniques = uniques + 1
+              FROM price p
+             WHERE c.subscription_id = {closed} AND c.period_index = 0
+               AND p.id = {Users} AND c.billable_id = p.billable_id
             """),
         Breakage.of(
             "the wrong event taken for the latest",

@@ -21,10 +21,12 @@ import org.testcontainers.postgresql.PostgreSQLContainer;
 /**
  * One PostgreSQL per test JVM: the one named by {@code -Dtest.pg.uri} or {@code TEST_PG_URI}, else
  * a container where a Docker engine answers, else the embedded one. Every caller gets a database of
- * its own, copied from one that was migrated once.
+ * its own, copied from one that was migrated once. With {@code -Dtest.distribution=citus} migrated
+ * databases are distributed ones of {@link CitusSupport}.
  */
 public final class PostgresSupport {
   private static final String TEMPLATE = "steelyard_template_" + ProcessHandle.current().pid();
+  private static final boolean ON_CITUS = "citus".equals(System.getProperty("test.distribution"));
   private static final AtomicInteger COUNTER = new AtomicInteger();
   private static Endpoint server;
   private static boolean templateMade;
@@ -33,6 +35,9 @@ public final class PostgresSupport {
 
   /** A fresh, migrated database. */
   public static synchronized Endpoint migratedDatabase() {
+    if (ON_CITUS) {
+      return CitusSupport.distributedDatabase(nextName());
+    }
     Endpoint admin = server();
     if (!templateMade) {
       execute(admin, "DROP DATABASE IF EXISTS " + TEMPLATE, "CREATE DATABASE " + TEMPLATE);
@@ -53,10 +58,13 @@ public final class PostgresSupport {
   }
 
   private static Endpoint create(Endpoint admin, String options) {
-    String name =
-        "steelyard_test_" + ProcessHandle.current().pid() + "_" + COUNTER.incrementAndGet();
+    String name = nextName();
     execute(admin, "DROP DATABASE IF EXISTS " + name, "CREATE DATABASE " + name + options);
     return named(admin, name);
+  }
+
+  private static String nextName() {
+    return "steelyard_test_" + ProcessHandle.current().pid() + "_" + COUNTER.incrementAndGet();
   }
 
   private static Endpoint named(Endpoint admin, String database) {
@@ -102,16 +110,19 @@ public final class PostgresSupport {
   private static Endpoint start() {
     String uri = System.getProperty("test.pg.uri", System.getenv("TEST_PG_URI"));
     if (uri != null && !uri.isBlank()) {
-      URI parsed = URI.create(uri);
-      String[] user = parsed.getUserInfo().split(":", 2);
-      return new Endpoint(
-          parsed.getHost(),
-          parsed.getPort() < 0 ? 5432 : parsed.getPort(),
-          parsed.getPath().substring(1),
-          user[0],
-          user.length > 1 ? user[1] : "");
+      return parsed(URI.create(uri));
     }
     return dockerAnswers() ? container() : embedded();
+  }
+
+  static Endpoint parsed(URI uri) {
+    String[] user = uri.getUserInfo().split(":", 2);
+    return new Endpoint(
+        uri.getHost(),
+        uri.getPort() < 0 ? 5432 : uri.getPort(),
+        uri.getPath().substring(1),
+        user[0],
+        user.length > 1 ? user[1] : "");
   }
 
   private static boolean dockerAnswers() {

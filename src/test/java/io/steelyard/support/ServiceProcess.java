@@ -70,6 +70,9 @@ public final class ServiceProcess implements AutoCloseable {
     Map<String, String> all = new HashMap<>(environment);
     all.put("STEELYARD_OPERATOR_TOKEN", TestApp.OPERATOR_TOKEN);
     all.put("STEELYARD_DATABASE_URL", TestApp.url(database));
+    if (CitusSupport.made(database)) {
+      all.put("STEELYARD_DATABASE_DISTRIBUTION", "citus");
+    }
     return start(dir, all, settings);
   }
 

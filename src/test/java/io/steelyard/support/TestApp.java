@@ -55,6 +55,7 @@ public final class TestApp implements AutoCloseable {
   public static TestApp start(Endpoint database, Map<String, String> settings) {
     Map<String, String> all = new HashMap<>();
     all.put("database.url", url(database));
+    all.put("database.distribution", CitusSupport.made(database) ? "citus" : "none");
     all.put("operator.token", OPERATOR_TOKEN);
     all.putAll(settings);
     try {
