@@ -28,8 +28,12 @@ public final class RawHttp implements AutoCloseable {
   }
 
   public static RawHttp connect(int port) {
+    return connect("127.0.0.1", port);
+  }
+
+  public static RawHttp connect(String host, int port) {
     try {
-      Socket socket = new Socket(InetAddress.getByName("127.0.0.1"), port);
+      Socket socket = new Socket(InetAddress.getByName(host), port);
       socket.setSoTimeout(SILENCE_MAX_MS);
       socket.setTcpNoDelay(true);
       return new RawHttp(socket);
