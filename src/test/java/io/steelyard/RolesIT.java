@@ -52,6 +52,7 @@ class RolesIT {
       Merchant.CATALOG.replace(", limit: 100, maxUsage: 500, blockOverage: true", "");
 
   private static final int HTTP = 1;
+  private static final int STORING = 2;
   private static final int COUNTING = 3;
   private static final int BILLING = 4;
   private static final int STANDBY = 5;
@@ -159,11 +160,14 @@ class RolesIT {
   @Test
   @Order(2)
   void eachNodeDoesItsPartOnly() {
-    String counting = NODES.get(COUNTING).operator("GET", "/metrics", null).join().body();
-    String answering = http().operator("GET", "/metrics", null).join().body();
-
-    assertThat(counting).contains("steelyard_aggregation").doesNotContain("steelyard_ingest_");
-    assertThat(answering).doesNotContain("steelyard_aggregation");
+    NODES.forEach(
+        (number, node) -> {
+          String metrics = node.operator("GET", "/metrics", null).join().body();
+          assertThat(metrics.contains("address=\"billing.usage\"")).isEqualTo(number == STORING);
+          assertThat(metrics.contains("steelyard_aggregation_events_total"))
+              .isEqualTo(number == COUNTING);
+          assertThat(metrics.contains("steelyard_http_refused_total")).isEqualTo(number == HTTP);
+        });
   }
 
   @Test

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.steelyard.db.Endpoint;
 import io.steelyard.json.Json;
 import io.steelyard.support.ServiceProcess;
-import io.steelyard.support.TestApp;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Half a year of many subscriptions, to be billed by whoever is there, and what it comes to where
+ * Some months of many subscriptions, to be billed by whoever is there, and what it comes to where
  * nothing disturbs it.
  */
 public final class BillingRun {
@@ -28,7 +28,7 @@ public final class BillingRun {
           "delivery.leaseMs", "4000",
           "gateway.callTimeoutMs", "1000");
 
-  private static final String END = "2040-07-10T00:00:00Z";
+  private static final String END = "2040-05-10T00:00:00Z";
   private static final int AGAIN = 5;
 
   private final Crowd crowd;
@@ -40,14 +40,16 @@ public final class BillingRun {
   }
 
   /**
+   * @param dir for the output of who bills undisturbed
    * @param database nobody is connected to it
    * @param subscriptions a multiple of 10
    */
-  public static BillingRun prepare(Endpoint database, int subscriptions) throws Exception {
+  public static BillingRun prepare(Path dir, Endpoint database, int subscriptions) throws Exception {
     Crowd crowd = Crowd.make(database, SETTINGS, subscriptions);
     Crowd undisturbed = crowd.copyElsewhere();
-    try (TestApp app = TestApp.start(undisturbed.database(), SETTINGS)) {
-      undisturbed.in(app).at(END);
+    BillingRun alone = new BillingRun(undisturbed, null);
+    try (ServiceProcess node = ServiceProcess.start(dir, undisturbed.database(), SETTINGS)) {
+      alone.finish(node);
     }
     return new BillingRun(crowd, Ledgers.of(undisturbed));
   }

@@ -20,9 +20,10 @@ import org.junit.jupiter.api.io.TempDir;
  * and it goes on with what it believes to hold.
  */
 class ClaimFaults {
-  private static final int SUBSCRIPTIONS = Integer.getInteger("faults.subscriptions", 4000);
+  private static final int SUBSCRIPTIONS = Integer.getInteger("faults.subscriptions", 3000);
   private static final long FROZEN_S = Long.getLong("faults.frozenSeconds", 30);
   private static final long TAKEN_OVER_WITHIN_S = 10;
+  private static final long BILLED_WITHIN_S = 180;
   private static final int TRIES = 500;
   private static final String CLAIMS =
       """
@@ -49,7 +50,8 @@ class ClaimFaults {
   /** Three nodes, of which the first has stopped with a claim; the others go on. */
   private void open(String name, Map<String, String> settings) throws Exception {
     scene = Scene.open(name, temp);
-    run = BillingRun.prepare(scene.postgres().endpoint(), SUBSCRIPTIONS);
+    run = BillingRun.prepare(
+              Scene.directory(name), scene.postgres().endpoint(), SUBSCRIPTIONS);
     nodes =
         scene.cluster(
             List.of(scene.as("node_0"), scene.as("node_1"), scene.as("node_2")).stream()
@@ -108,7 +110,7 @@ class ClaimFaults {
     open("claim-frozen", Map.of());
     long frozenAt = System.nanoTime();
 
-    Scene.until("billed", FROZEN_S, () -> run.made() == run.invoices());
+    Scene.until("billed", BILLED_WITHIN_S, () -> run.made() == run.invoices());
 
     scene.say("frozen with a claim; all invoices made after %d ms", msSince(frozenAt));
     Thread.sleep(Math.max(0, FROZEN_S * 1000 - msSince(frozenAt)));

@@ -15,6 +15,8 @@ import io.steelyard.support.Tables;
 import io.steelyard.support.TestConfig;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.OperatingSystemMXBean;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -219,6 +221,13 @@ final class Scene implements AutoCloseable {
   void awaitMore(EventLoad load, long events, long withinS) {
     long goal = load.acknowledged() + events;
     until(events + " more acknowledged", withinS, () -> load.acknowledged() >= goal);
+  }
+
+  /** A limit of a machine of its own, stretched by how many runnable threads share a processor. */
+  static long stretched(long limit) {
+    OperatingSystemMXBean machine = ManagementFactory.getOperatingSystemMXBean();
+    double share = machine.getSystemLoadAverage() / machine.getAvailableProcessors();
+    return limit * Math.max(1, Math.round(share));
   }
 
   /** Fails when it is not so in time; a question that throws is asked again. */

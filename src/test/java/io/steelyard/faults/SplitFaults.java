@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class SplitFaults {
   private static final int NODES = 3;
-  private static final int SUBSCRIPTIONS = Integer.getInteger("faults.subscriptions", 4000);
+  private static final int SUBSCRIPTIONS = Integer.getInteger("faults.subscriptions", 3000);
   private static final long SPLIT_S = Long.getLong("faults.splitSeconds", 30);
   private static final long TOLD_WITHIN_S = 5;
   private static final long WHOLE_WITHIN_S = 60;
@@ -79,7 +79,8 @@ class SplitFaults {
   private void run(String name, Runnable split, Runnable meanwhile) throws Exception {
     try (Scene opened = Scene.open(name, temp)) {
       scene = opened;
-      BillingRun bills = BillingRun.prepare(scene.postgres().endpoint(), SUBSCRIPTIONS);
+      BillingRun bills = BillingRun.prepare(
+              Scene.directory(name), scene.postgres().endpoint(), SUBSCRIPTIONS);
       try (LossyProxy database =
           new LossyProxy(network.gateway(), scene.postgres().endpoint().port())) {
         nodes = scene.cluster(IntStream.range(0, NODES).mapToObj(i -> on(i, database)).toList());
