@@ -44,7 +44,8 @@ public final class BillingRun {
    * @param database nobody is connected to it
    * @param subscriptions a multiple of 10
    */
-  public static BillingRun prepare(Path dir, Endpoint database, int subscriptions) throws Exception {
+  public static BillingRun prepare(Path dir, Endpoint database, int subscriptions)
+      throws Exception {
     Crowd crowd = Crowd.make(database, SETTINGS, subscriptions);
     Crowd undisturbed = crowd.copyElsewhere();
     BillingRun alone = new BillingRun(undisturbed, null);

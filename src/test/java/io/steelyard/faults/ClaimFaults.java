@@ -50,8 +50,7 @@ class ClaimFaults {
   /** Three nodes, of which the first has stopped with a claim; the others go on. */
   private void open(String name, Map<String, String> settings) throws Exception {
     scene = Scene.open(name, temp);
-    run = BillingRun.prepare(
-              Scene.directory(name), scene.postgres().endpoint(), SUBSCRIPTIONS);
+    run = BillingRun.prepare(Scene.directory(name), scene.postgres().endpoint(), SUBSCRIPTIONS);
     nodes =
         scene.cluster(
             List.of(scene.as("node_0"), scene.as("node_1"), scene.as("node_2")).stream()

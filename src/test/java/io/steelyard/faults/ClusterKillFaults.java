@@ -33,7 +33,8 @@ class ClusterKillFaults {
   @Test
   void eachInvoiceIsMadeOnceAndEachEventCounted() throws Exception {
     try (Scene scene = Scene.open("cluster-kill", temp)) {
-      BillingRun run = BillingRun.prepare(
+      BillingRun run =
+          BillingRun.prepare(
               Scene.directory("cluster-kill"), scene.postgres().endpoint(), SUBSCRIPTIONS);
       List<Node> nodes =
           scene.cluster(Collections.nCopies(3, scene.here().with(BillingRun.SETTINGS)));
@@ -53,7 +54,8 @@ class ClusterKillFaults {
       }
       run.check(nodes.getLast().process());
       List<Long> sorted = readyMs.stream().sorted().toList();
-      assertThat(sorted.get((int) (sorted.size() * 0.95))).isLessThan(Scene.stretched(READY_WITHIN_MS));
+      assertThat(sorted.get((int) (sorted.size() * 0.95)))
+          .isLessThan(Scene.stretched(READY_WITHIN_MS));
     }
   }
 

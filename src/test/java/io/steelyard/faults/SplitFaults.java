@@ -81,8 +81,8 @@ class SplitFaults {
   private void run(String name, Runnable split, Runnable meanwhile) throws Exception {
     try (Scene opened = Scene.open(name, temp)) {
       scene = opened;
-      BillingRun bills = BillingRun.prepare(
-              Scene.directory(name), scene.postgres().endpoint(), SUBSCRIPTIONS);
+      BillingRun bills =
+          BillingRun.prepare(Scene.directory(name), scene.postgres().endpoint(), SUBSCRIPTIONS);
       try (LossyProxy database =
           new LossyProxy(network.gateway(), scene.postgres().endpoint().port())) {
         nodes = scene.cluster(IntStream.range(0, NODES).mapToObj(i -> on(i, database)).toList());
@@ -218,7 +218,9 @@ class SplitFaults {
     return scene.query(PLAN_OF_THE_LAST.formatted(externalId));
   }
 
-  /** On how many of some connections to the node apart, over all its instances, a key is refused. */
+  /**
+   * On how many of some connections to the node apart, over all its instances, a key is refused.
+   */
   private int refusing(String key) {
     int refused = 0;
     for (int i = 0; i < CONNECTIONS; i++) {
