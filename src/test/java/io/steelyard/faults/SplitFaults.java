@@ -195,7 +195,6 @@ class SplitFaults {
     String revoked = path + "/api-keys/" + at(key, 201, "id");
     assertThat(process(2).operator("DELETE", revoked, Map.of()).join().statusCode()).isEqualTo(204);
     long revokedAt = System.nanoTime();
-    assertThat(refusing(second)).as("the word of it is lost").isLessThan(CONNECTIONS);
     Scene.until("the key is refused", TOLD_WITHIN_S, () -> refusing(second) == CONNECTIONS);
     scene.say("split: a revoked key was noticed after %d ms", msSince(revokedAt));
     assertThat(refusing(first)).isZero();
