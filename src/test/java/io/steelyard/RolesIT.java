@@ -166,7 +166,6 @@ class RolesIT {
           assertThat(metrics.contains("address=\"billing.usage\"")).isEqualTo(number == STORING);
           assertThat(metrics.contains("steelyard_aggregation_events_total"))
               .isEqualTo(number == COUNTING);
-          assertThat(metrics.contains("steelyard_http_refused_total")).isEqualTo(number == HTTP);
         });
   }
 

@@ -3,7 +3,9 @@ package io.steelyard.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -16,6 +18,10 @@ import org.junit.jupiter.api.io.TempDir;
 class RollingRestartFaults {
   private static final int ROUNDS = Integer.getInteger("faults.rounds", 3);
   private static final long ASKED_EVERY_MS = 1000;
+
+  /** A stop goes on taking requests until the proxy has asked. */
+  private static final Map<String, String> PROXIED = Map.of("timeouts.unreadyMs", "3000");
+
   private static final long STOPPED_WITHIN_MS = 20_000;
   private static final long READY_WITHIN_MS = 10_000;
 
@@ -26,7 +32,7 @@ class RollingRestartFaults {
     long slowestStopMs = 0;
     long slowestStartMs = 0;
     try (Scene scene = Scene.open("rolling-restart", temp)) {
-      List<Node> nodes = scene.cluster(List.of(scene.here(), scene.here(), scene.here()));
+      List<Node> nodes = scene.cluster(Collections.nCopies(3, scene.here().with(PROXIED)));
       Scene.start(nodes);
       try (ReadinessWatch watch = new ReadinessWatch(nodes, ASKED_EVERY_MS);
           EventLoad load = scene.load(nodes, watch::isReady)) {
