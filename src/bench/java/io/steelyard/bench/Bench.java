@@ -23,7 +23,7 @@ public final class Bench {
           "growth-random");
 
   private static final List<String> OTHERS =
-      List.of("jmh", "customers", "subscriptions", "billing");
+      List.of("jmh", "customers", "subscriptions", "billing", "cluster");
 
   private Bench() {}
 
@@ -147,6 +147,7 @@ public final class Bench {
       case "customers" -> CustomersBench.run(options, figures);
       case "subscriptions" -> SubscriptionsBench.run(options, figures);
       case "billing" -> BillingBench.run(options, figures);
+      case "cluster" -> ClusterBench.run(options, figures);
       default -> throw new IllegalArgumentException("there is no benchmark " + which);
     }
   }

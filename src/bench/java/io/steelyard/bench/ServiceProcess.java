@@ -4,11 +4,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -58,13 +60,33 @@ final class ServiceProcess implements AutoCloseable {
     return service;
   }
 
-  private List<String> arguments(Bench.Options options, Map<String, String> settings) {
+  /** What Java itself is told. */
+  List<String> virtualMachine(Bench.Options options) {
     List<String> arguments = new ArrayList<>();
     arguments.add("-Xmx" + options.heap());
     String more = System.getProperty("service.jvm", "");
     if (!more.isBlank()) {
       arguments.addAll(List.of(more.split(" ")));
     }
+    return arguments;
+  }
+
+  /** Settings of other processes that are to work on its database. */
+  Map<String, String> databaseOfOthers() throws IOException {
+    String password = URLEncoder.encode(password(), StandardCharsets.UTF_8);
+    return Map.of(
+        "operator.token",
+        TOKEN,
+        "database.url",
+        "postgresql://steelyard:%s@127.0.0.1:%d/steelyard".formatted(password, databasePort));
+  }
+
+  private String password() throws IOException {
+    return Files.readString(directory.resolve("data/postgres.password")).strip();
+  }
+
+  private List<String> arguments(Bench.Options options, Map<String, String> settings) {
+    List<String> arguments = virtualMachine(options);
     arguments.add("-Dhttp.port=" + port);
     arguments.add("-Dmanagement.port=" + managementPort);
     arguments.add("-Ddatabase.port=" + databasePort);
@@ -186,9 +208,7 @@ final class ServiceProcess implements AutoCloseable {
 
   private Connection database(String role) throws IOException, SQLException {
     return DriverManager.getConnection(
-        "jdbc:postgresql://127.0.0.1:" + databasePort + "/steelyard",
-        role,
-        Files.readString(directory.resolve("data/postgres.password")).strip());
+        "jdbc:postgresql://127.0.0.1:" + databasePort + "/steelyard", role, password());
   }
 
   /** What was prepared shall not be tidied up and written at the cost of what is measured. */

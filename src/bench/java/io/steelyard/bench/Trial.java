@@ -22,7 +22,12 @@ final class Trial implements AutoCloseable {
   }
 
   static Trial start(Bench.Options options) throws IOException, SQLException, InterruptedException {
-    ServiceProcess service = ServiceProcess.start(options, Map.of());
+    return start(options, Map.of());
+  }
+
+  static Trial start(Bench.Options options, Map<String, String> settings)
+      throws IOException, SQLException, InterruptedException {
+    ServiceProcess service = ServiceProcess.start(options, settings);
     if (!options.small()) {
       service.makeLogFiles();
     }

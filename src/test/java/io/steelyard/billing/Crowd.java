@@ -1,6 +1,8 @@
 package io.steelyard.billing;
 
 import io.steelyard.db.Endpoint;
+import io.steelyard.domain.Id;
+import io.steelyard.domain.IdKind;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.Tables;
@@ -12,19 +14,21 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 /**
- * A test merchant with 2,000 subscriptions of all cadences in the middle of their lives, with usage
+ * A test merchant with many subscriptions of all cadences in the middle of their lives, with usage
  * on time, late and not yet counted: what a billing run is tried on, in as many copies as wanted.
  *
  * @param database nobody is connected to it
  */
 record Crowd(Endpoint database, String merchantId, String key, List<String> customers) {
+  /** Usually. */
   static final int SUBSCRIPTIONS = 2000;
+
   static final Instant BEGIN = Instant.parse("2040-01-01T00:00:00Z");
   static final Instant NOW = Instant.parse("2040-02-01T00:00:00Z");
 
-  private static final int CUSTOMERS = 1800;
   private static final int BATCH = 1000;
 
   static final String CATALOG =
@@ -61,12 +65,22 @@ record Crowd(Endpoint database, String merchantId, String key, List<String> cust
 
   /** Billed through its first month, with late events that are counted and some that wait. */
   static Crowd make(Map<String, String> settings) throws Exception {
-    Endpoint database = PostgresSupport.migratedDatabase();
+    return make(PostgresSupport.migratedDatabase(), settings, SUBSCRIPTIONS);
+  }
+
+  /**
+   * As {@link #make(Map)}, in a database that nobody else is connected to.
+   *
+   * @param subscriptions a multiple of 10; nine customers have ten
+   */
+  static Crowd make(Endpoint database, Map<String, String> settings, int subscriptions)
+      throws Exception {
     Crowd crowd;
     try (TestApp app = TestApp.start(database, settings)) {
       Merchant merchant = app.merchant("test", CATALOG).at(BEGIN.toString()).connect("LedgerA");
-      crowd = new Crowd(database, merchant.id(), merchant.key(), customers(merchant));
-      crowd.subscribe(merchant);
+      List<String> customers = customers(merchant, subscriptions / 10 * 9);
+      crowd = new Crowd(database, merchant.id(), merchant.key(), customers);
+      crowd.subscribe(merchant, subscriptions);
       crowd.use(merchant, "early", BEGIN, 100, true);
       crowd.use(merchant, "soon", NOW, 35, true);
       merchant.at(NOW.toString());
@@ -88,11 +102,11 @@ record Crowd(Endpoint database, String merchantId, String key, List<String> cust
     }
   }
 
-  private static List<String> customers(Merchant merchant) {
+  private static List<String> customers(Merchant merchant, int count) {
     List<String> ids = new ArrayList<>();
-    for (int from = 0; from < CUSTOMERS; from += BATCH) {
+    for (int from = 0; from < count; from += BATCH) {
       List<Map<String, Object>> bodies = new ArrayList<>();
-      for (int i = from; i < Math.min(from + BATCH, CUSTOMERS); i++) {
+      for (int i = from; i < Math.min(from + BATCH, count); i++) {
         bodies.add(Map.of("externalId", "customer-" + i));
       }
       Answer answer =
@@ -102,11 +116,11 @@ record Crowd(Endpoint database, String merchantId, String key, List<String> cust
     return ids;
   }
 
-  private void subscribe(Merchant merchant) {
+  private void subscribe(Merchant merchant, int count) {
     String plan = merchant.planId(CATALOG, "pro");
-    for (int from = 0; from < SUBSCRIPTIONS; from += BATCH) {
+    for (int from = 0; from < count; from += BATCH) {
       List<Map<String, Object>> bodies = new ArrayList<>();
-      for (int i = from; i < from + BATCH; i++) {
+      for (int i = from; i < Math.min(from + BATCH, count); i++) {
         bodies.add(subscription(i, plan));
       }
       merchant.call("POST", "/external/subscriptions/bulk").json(bodies).send(201);
@@ -116,7 +130,7 @@ record Crowd(Endpoint database, String merchantId, String key, List<String> cust
   /** Those that are due at the same instant are many: up to 36 of each day of the start. */
   private Map<String, Object> subscription(int i, String plan) {
     Map<String, Object> body = new HashMap<>();
-    body.put("customerId", customers.get(i % CUSTOMERS));
+    body.put("customerId", customers.get(i % customers.size()));
     body.put("planId", plan);
     body.put("startDate", BEGIN.minus(Duration.ofDays(14 - i % 28)).toString());
     body.put("billingCadence", i % 10 == 7 ? "annually" : i % 10 == 5 ? "quarterly" : "monthly");
@@ -138,12 +152,13 @@ record Crowd(Endpoint database, String merchantId, String key, List<String> cust
    */
   private void use(Merchant merchant, String name, Instant from, int days, boolean tokens) {
     List<Map<String, Object>> events = new ArrayList<>();
-    for (int i = 0; i < CUSTOMERS; i++) {
+    int withTwo = customers.size() / 9;
+    for (int i = 0; i < customers.size(); i++) {
       if (i % 3 == Math.floorMod(name.hashCode(), 3)) {
         Instant at = from.plus(Duration.ofMinutes(i * 7919L % (days * 1440L)));
         String key = name + "-" + i;
         events.add(merchant.event(customers.get(i), "call", 1 + i % 17, key, at));
-        if (tokens && i >= SUBSCRIPTIONS - CUSTOMERS) {
+        if (tokens && i >= withTwo) {
           events.add(merchant.event(customers.get(i), "tokens", 5 + i % 90, key + "-t", at));
         }
       }
@@ -157,8 +172,17 @@ record Crowd(Endpoint database, String merchantId, String key, List<String> cust
     return new Crowd(copy, merchantId, key, customers);
   }
 
+  /** As {@link #copy}, where it is on another server than that of the tests. */
+  Crowd copyElsewhere() {
+    return new Crowd(PostgresSupport.copyElsewhere(database), merchantId, key, customers);
+  }
+
   Merchant in(TestApp app) {
     return new Merchant(app, merchantId, key);
+  }
+
+  UUID merchantUuid() {
+    return Id.parse(IdKind.MERCHANT, merchantId).orElseThrow().uuid();
   }
 
   String one(String sql) {

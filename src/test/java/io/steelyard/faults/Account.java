@@ -1,13 +1,19 @@
 package io.steelyard.faults;
 
+import io.steelyard.catalog.CatalogParser;
 import io.steelyard.db.Endpoint;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
+import io.steelyard.json.Json;
 import io.steelyard.support.Merchant;
+import io.steelyard.support.ServiceProcess;
 import io.steelyard.support.TestApp;
+import io.steelyard.support.TestApp.Answer;
+import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 /**
@@ -15,6 +21,9 @@ import java.util.stream.IntStream;
  * and each by its key, which tells whether it was counted. Tokens draw prepaid units.
  */
 record Account(String merchantId, String apiKey, List<String> customers) {
+  /** In dollars, of each month in advance. */
+  static final int BASE_PRICE = 5;
+
   private static final int CUSTOMERS = 20;
 
   /** PostgreSQL has only just started, and the machine may be busy. */
@@ -73,6 +82,37 @@ record Account(String merchantId, String apiKey, List<String> customers) {
     List<String> customers =
         IntStream.range(0, CUSTOMERS).mapToObj(i -> merchant.customerId("c" + i)).toList();
     return new Account(merchant.id(), merchant.key(), customers);
+  }
+
+  /** Made by a node that runs. */
+  static Account make(ServiceProcess node) {
+    Map<String, Object> created =
+        body(
+            node.operator(
+                "POST", "/operator/merchants", Map.of("name", "Faults", "environment", "test")));
+    String id = (String) created.get("id");
+    String key = Answer.at(created, "apiKey.key");
+    body(
+        node.operator(
+            "PUT", "/operator/merchants/" + id + "/catalog", CatalogParser.yaml(CATALOG)));
+    List<String> customers =
+        IntStream.range(0, CUSTOMERS)
+            .mapToObj(
+                i ->
+                    (String)
+                        body(node.external(
+                                "POST", "/external/customers", key, Map.of("externalId", "c" + i)))
+                            .get("id"))
+            .toList();
+    return new Account(id, key, customers);
+  }
+
+  private static Map<String, Object> body(CompletableFuture<HttpResponse<String>> asked) {
+    HttpResponse<String> answer = asked.join();
+    if (answer.statusCode() >= 300) {
+      throw new IllegalStateException(answer.statusCode() + " " + answer.body());
+    }
+    return Json.readMap(answer.body());
   }
 
   UUID merchantUuid() {

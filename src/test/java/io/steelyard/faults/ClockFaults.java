@@ -74,11 +74,16 @@ class ClockFaults {
   @Test
   void eventsAreCountedOnceWhateverTheTimeOfDay() throws Exception {
     try (Scene scene = Scene.open("clock", temp)) {
-      Scene.Node node =
+      Node node =
           scene.node(
-              scene.postgres().endpoint(),
-              Map.of(),
-              Map.of("LD_PRELOAD", library.toString(), "CLOCK_OFFSET_FILE", offset.toString()));
+              scene
+                  .here()
+                  .withEnvironment(
+                      Map.of(
+                          "LD_PRELOAD",
+                          library.toString(),
+                          "CLOCK_OFFSET_FILE",
+                          offset.toString())));
       node.start();
       try (EventLoad load = scene.load()) {
         for (int i = 0; i < JUMPS_S.length; i++) {
@@ -95,7 +100,7 @@ class ClockFaults {
   }
 
   /** When the service says that a new customer was made. */
-  private static Instant created(Scene scene, Scene.Node node, String externalId) {
+  private static Instant created(Scene scene, Node node, String externalId) {
     String body = Json.encodeText(Map.of("externalId", externalId));
     try (RawHttp http = RawHttp.connect(node.port())) {
       RawHttp.Response answer =

@@ -13,15 +13,13 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Senders that repeat a batch under the same keys until it is acknowledged, through any fault. Each
- * connection goes to the next of the nodes when it breaks.
+ * stays with a node until its connection breaks or the node's door is closed, and goes to the next.
  */
 final class EventLoad implements AutoCloseable {
   private static final long GIVE_UP_NANOS = TimeUnit.SECONDS.toNanos(180);
@@ -33,11 +31,10 @@ final class EventLoad implements AutoCloseable {
   static final int BROKEN = 0;
 
   private final Account account;
-  private final List<Integer> ports;
+  private final List<Door> doors;
   private final Ledger ledger;
   private final long seed;
   private final List<Thread> senders = new ArrayList<>();
-  private final Map<Integer, LongAdder> statuses = new ConcurrentSkipListMap<>();
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
   private final AtomicLong acknowledged = new AtomicLong();
   private final AtomicLong slowestNanos = new AtomicLong();
@@ -46,9 +43,9 @@ final class EventLoad implements AutoCloseable {
   /** Counts when the database goes and when it comes back: odd while it is away. */
   private final AtomicInteger outage = new AtomicInteger();
 
-  EventLoad(Account account, List<Integer> ports, Ledger ledger, long seed) {
+  EventLoad(Account account, List<Door> doors, Ledger ledger, long seed) {
     this.account = account;
-    this.ports = List.copyOf(ports);
+    this.doors = List.copyOf(doors);
     this.ledger = ledger;
     this.seed = seed;
   }
@@ -79,8 +76,14 @@ final class EventLoad implements AutoCloseable {
   /** Calls by status. */
   Map<Integer, Long> statuses() {
     Map<Integer, Long> counts = new TreeMap<>();
-    statuses.forEach((status, count) -> counts.put(status, count.sum()));
+    doors.forEach(
+        door -> door.statuses().forEach((status, count) -> counts.merge(status, count, Long::sum)));
     return counts;
+  }
+
+  /** What was heard at one of the nodes, by its number. */
+  Door door(int number) {
+    return doors.get(number);
   }
 
   long slowestMs() {
@@ -120,11 +123,11 @@ final class EventLoad implements AutoCloseable {
 
   private final class Sender {
     private final Batches batches;
-    private int node;
+    private int at;
     private RawHttp connection;
 
     Sender(int number) {
-      this.node = number;
+      this.at = number % doors.size();
       this.batches = new Batches(seed + number, account.customers().size());
     }
 
@@ -190,9 +193,7 @@ final class EventLoad implements AutoCloseable {
       long startedAt = System.nanoTime();
       Response answer = null;
       try {
-        if (connection == null) {
-          connection = RawHttp.connect(ports.get(node++ % ports.size()));
-        }
+        knock();
         answer = connection.send(request).read();
         if ("close".equalsIgnoreCase(answer.header("connection"))) {
           hangUp();
@@ -203,11 +204,25 @@ final class EventLoad implements AutoCloseable {
       long tookNanos = System.nanoTime() - startedAt;
       slowestNanos.accumulateAndGet(tookNanos, Math::max);
       int status = answer == null ? BROKEN : answer.status();
-      statuses.computeIfAbsent(status, each -> new LongAdder()).increment();
+      doors.get(at).heard(status);
+      if (connection == null) {
+        at = (at + 1) % doors.size();
+      }
       if (status == 202 && outageBefore % 2 == 1 && outage.get() == outageBefore) {
         fault("acknowledged while the database was away");
       }
       return answer;
+    }
+
+    /** Connected to a node whose door is open, or to any where none is. */
+    private void knock() {
+      for (int i = 0; i < doors.size() && !doors.get(at).isOpen(); i++) {
+        hangUp();
+        at = (at + 1) % doors.size();
+      }
+      if (connection == null) {
+        connection = RawHttp.connect(doors.get(at).host(), doors.get(at).port());
+      }
     }
 
     private void hangUp() {

@@ -18,7 +18,7 @@ class FrozenNodeFaults {
   @Test
   void itGoesOnWhereItStoodStill() throws Exception {
     try (Scene scene = Scene.open("frozen", temp)) {
-      Scene.Node node = scene.node();
+      Node node = scene.node();
       node.start();
       try (EventLoad load = scene.load()) {
         for (int i = 0; i < TIMES; i++) {

@@ -26,7 +26,7 @@ class KillFaults {
     SplittableRandom random = new SplittableRandom(Scene.SEED);
     List<Long> readyMs = new ArrayList<>();
     try (Scene scene = Scene.open("kill", temp)) {
-      Scene.Node node = scene.node();
+      Node node = scene.node();
       node.start();
       try (EventLoad load = scene.load()) {
         for (int i = 0; i < KILLS; i++) {

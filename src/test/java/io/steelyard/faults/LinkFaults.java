@@ -2,13 +2,10 @@ package io.steelyard.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.db.CrashablePostgres;
-import io.steelyard.db.Endpoint;
 import io.steelyard.support.LossyProxy;
 import io.steelyard.support.LossyProxy.Direction;
 import io.steelyard.support.LossyProxy.Loss;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -47,7 +44,7 @@ class LinkFaults {
   private void run(String name, Fault fault) throws Exception {
     try (Scene scene = Scene.open(name, temp);
         LossyProxy proxy = new LossyProxy(scene.postgres().endpoint().port())) {
-      scene.node(through(proxy, scene.postgres()), Map.of(), Map.of()).start();
+      scene.node(scene.through(proxy)).start();
       try (EventLoad load = scene.load()) {
         scene.awaitMore(load, 1000, 60);
         fault.inject(proxy, load, scene);
@@ -57,12 +54,6 @@ class LinkFaults {
       }
       assertThat(scene.query(LEFT_OPEN)).isEqualTo("0");
     }
-  }
-
-  private static Endpoint through(LossyProxy proxy, CrashablePostgres postgres) {
-    Endpoint direct = postgres.endpoint();
-    return new Endpoint(
-        direct.host(), proxy.port(), direct.database(), direct.user(), direct.password());
   }
 
   private Loss anyLoss() {

@@ -39,7 +39,12 @@ class PlantedLossIT {
     try (TestApp app = TestApp.start(sound, Map.of())) {
       account = Account.make(app);
       try (EventLoad load =
-          new EventLoad(account, List.of(app.port()), ledger, Scene.SEED).start(CONNECTIONS)) {
+          new EventLoad(
+                  account,
+                  List.of(new Door("127.0.0.1", app.port(), () -> true)),
+                  ledger,
+                  Scene.SEED)
+              .start(CONNECTIONS)) {
         Scene.until("acknowledged", 60, () -> load.acknowledged() > EVENTS);
         load.finish();
         assertThat(load.faults()).isEmpty();

@@ -5,21 +5,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.steelyard.db.CrashablePostgres;
 import io.steelyard.db.Endpoint;
 import io.steelyard.faults.Ledger.Outcome;
+import io.steelyard.faults.Node.Place;
 import io.steelyard.json.Json;
-import io.steelyard.support.ServiceProcess;
+import io.steelyard.support.ClusterSettings;
+import io.steelyard.support.LossyProxy;
+import io.steelyard.support.Merchant;
+import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestConfig;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.OperatingSystemMXBean;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * A durable PostgreSQL, nodes of the service on it as processes, and a ledger of what was sent to
@@ -39,67 +46,14 @@ final class Scene implements AutoCloseable {
   private final Account account;
   private final Ledger ledger;
   private final List<Node> nodes = new ArrayList<>();
+  private int loads;
 
-  /** A node, which keeps its port when it is started again. */
-  final class Node {
-    private final Endpoint database;
-    private final Map<String, String> settings;
-    private final Map<String, String> environment;
-    private ServiceProcess process;
-
-    private Node(Endpoint database, Map<String, String> settings, Map<String, String> environment) {
-      this.database = database;
-      this.settings = settings;
-      this.environment = environment;
-    }
-
-    /** Starts it; returns the milliseconds until it was ready. */
-    long start() {
-      long startedAt = System.nanoTime();
-      process = ServiceProcess.start(dir, database, settings, environment);
-      until(
-          "ready",
-          10,
-          () -> process.operator("GET", "/health/ready", null).get().statusCode() == 200);
-      return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startedAt);
-    }
-
-    ServiceProcess process() {
-      return process;
-    }
-
-    /** Kibibytes of memory that are resident now. */
-    long residentKib() {
-      try {
-        String status = Files.readString(Path.of("/proc", Long.toString(process.pid()), "status"));
-        return Long.parseLong(status.replaceAll("(?s).*VmRSS:\\s*(\\d+) kB.*", "$1"));
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    /** The sum of a metric's values over its labels. */
-    double metric(String metric) {
-      return process
-          .operator("GET", "/metrics", null)
-          .join()
-          .body()
-          .lines()
-          .filter(line -> line.startsWith(metric + "{") || line.startsWith(metric + " "))
-          .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
-          .sum();
-    }
-
-    int port() {
-      return Integer.parseInt(settings.get("http.port"));
-    }
-  }
-
-  private Scene(String name, Path dir, CrashablePostgres postgres, Account account) {
+  private Scene(
+      String name, Path dir, CrashablePostgres postgres, Function<Endpoint, Account> account) {
     this.name = name;
     this.dir = dir;
     this.postgres = postgres;
-    this.account = account;
+    this.account = account.apply(postgres.endpoint());
     this.ledger = new Ledger(dir.resolve("ledger.txt"));
     say("seed %d", SEED);
   }
@@ -116,23 +70,41 @@ final class Scene implements AutoCloseable {
   /**
    * As {@link #open(String, Path)}.
    *
+   * @param account makes the merchant, and the schema before it
+   */
+  static Scene open(String name, Path temp, Function<Endpoint, Account> account) {
+    return open(name, temp.resolve("cluster"), null, Map.of(), account);
+  }
+
+  /**
+   * As {@link #open(String, Path)}.
+   *
    * @param wal for PostgreSQL's log of changes; null for within its cluster
    * @param settings of PostgreSQL
    */
   static Scene open(String name, Path cluster, Path wal, Map<String, String> settings) {
+    return open(name, cluster, wal, settings, Account::make);
+  }
+
+  private static Scene open(
+      String name,
+      Path cluster,
+      Path wal,
+      Map<String, String> settings,
+      Function<Endpoint, Account> account) {
     Path dir = directory(name);
     CrashablePostgres postgres =
         CrashablePostgres.start(
             new CrashablePostgres.Place(directory("programs"), dir, cluster, wal), settings);
     try {
-      return new Scene(name, dir, postgres, Account.make(postgres.endpoint()));
+      return new Scene(name, dir, postgres, account);
     } catch (RuntimeException e) {
       postgres.close();
       throw e;
     }
   }
 
-  private static Path directory(String name) {
+  static Path directory(String name) {
     try {
       return Files.createDirectories(Path.of("target", "faults", name)).toAbsolutePath();
     } catch (IOException e) {
@@ -141,25 +113,92 @@ final class Scene implements AutoCloseable {
   }
 
   Node node() {
-    return node(postgres.endpoint(), Map.of(), Map.of());
+    return node(here());
   }
 
-  /**
-   * Not started yet.
-   *
-   * @param database the way to it, e.g. through a proxy
-   */
-  Node node(Endpoint database, Map<String, String> settings, Map<String, String> environment) {
-    Map<String, String> all = new HashMap<>(Map.of("http.port", TestConfig.freePort()));
-    all.putAll(settings);
-    Node node = new Node(database, all, environment);
+  /** Not started yet. */
+  Node node(Place place) {
+    Node node =
+        new Node(
+            dir, place.with(Map.of("http.port", TestConfig.freePort())).with(place.settings()));
     nodes.add(node);
     return node;
   }
 
+  /** On the database itself. */
+  Place here() {
+    return new Place(postgres.endpoint());
+  }
+
+  /** On the database by way of a proxy on the loopback address. */
+  Place through(LossyProxy proxy) {
+    return through("127.0.0.1", proxy);
+  }
+
+  Place through(String host, LossyProxy proxy) {
+    return new Place(endpoint(host, proxy.port(), postgres.endpoint().user()));
+  }
+
+  /** As a user of the database of its own, by which its sessions are known. */
+  Place as(String user) {
+    PostgresSupport.execute(postgres.endpoint(), "CREATE ROLE %s SUPERUSER LOGIN".formatted(user));
+    return new Place(endpoint("127.0.0.1", postgres.endpoint().port(), user));
+  }
+
+  private Endpoint endpoint(String host, int port, String user) {
+    Endpoint direct = postgres.endpoint();
+    return new Endpoint(host, port, direct.database(), user, direct.password());
+  }
+
+  /** Nodes that are to be one cluster, none started yet. */
+  List<Node> cluster(List<Place> places) {
+    List<Map<String, String>> joining =
+        ClusterSettings.of(
+            places.stream()
+                .map(place -> place.settings().getOrDefault("cluster.host", "127.0.0.1"))
+                .toList());
+    List<Node> cluster = new ArrayList<>();
+    for (int i = 0; i < places.size(); i++) {
+      cluster.add(node(places.get(i).with(joining.get(i))));
+    }
+    return cluster;
+  }
+
+  /** Starts them, the first before the others; returns when each knows of all. */
+  static void start(List<Node> cluster) {
+    cluster.getFirst().start();
+    Merchant.atOnce(cluster.size() - 1, i -> cluster.get(i + 1).start());
+    awaitMembers(cluster, 30);
+  }
+
+  /** Waits until each is ready and knows of so many nodes as these are. */
+  static void awaitMembers(List<Node> cluster, long withinS) {
+    String members = "\"members\":" + cluster.size();
+    until(
+        members,
+        withinS,
+        () ->
+            cluster.stream()
+                .map(Node::ready)
+                .allMatch(ready -> ready.statusCode() == 200 && ready.body().contains(members)));
+  }
+
   EventLoad load() {
-    List<Integer> ports = nodes.stream().map(Node::port).toList();
-    return new EventLoad(account, ports, ledger, SEED).start(CONNECTIONS);
+    return load(nodes, node -> true);
+  }
+
+  /**
+   * Over some of the nodes.
+   *
+   * @param open whether a sender should turn to the node now
+   */
+  EventLoad load(List<Node> some, Predicate<Node> open) {
+    List<Door> doors =
+        some.stream()
+            .map(node -> new Door(node.host(), node.port(), () -> open.test(node)))
+            .toList();
+    long seed = SEED + (long) CONNECTIONS * loads++; // no two senders of one run say the same
+    return new EventLoad(account, doors, ledger, seed).start(CONNECTIONS);
   }
 
   CrashablePostgres postgres() {
@@ -184,6 +223,13 @@ final class Scene implements AutoCloseable {
     until(events + " more acknowledged", withinS, () -> load.acknowledged() >= goal);
   }
 
+  /** A limit of a machine of its own, stretched by how many runnable threads share a processor. */
+  static long stretched(long limit) {
+    OperatingSystemMXBean machine = ManagementFactory.getOperatingSystemMXBean();
+    double share = machine.getSystemLoadAverage() / machine.getAvailableProcessors();
+    return limit * Math.max(1, Math.round(share));
+  }
+
   /** Fails when it is not so in time; a question that throws is asked again. */
   static void until(String what, long withinS, Callable<Boolean> question) {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(withinS);
@@ -206,18 +252,20 @@ final class Scene implements AutoCloseable {
   }
 
   /**
-   * Lets the load come to its end, and holds all that is stored and counted against the ledger.
+   * Lets the loads come to their end, and holds all that is stored and counted against the ledger.
    * Every node must be up again.
    */
-  void check(EventLoad load) {
-    load.finish();
-    say(
-        "%d events acknowledged, %d refused; calls by status %s; slowest call %d ms",
-        ledger.count(Outcome.ACKED),
-        ledger.count(Outcome.REFUSED),
-        load.statuses(),
-        load.slowestMs());
-    assertThat(load.faults()).as("seed %d", SEED).isEmpty();
+  void check(EventLoad... loads) {
+    for (EventLoad load : loads) {
+      load.finish();
+      say(
+          "%d events acknowledged, %d refused; calls by status %s; slowest call %d ms",
+          ledger.count(Outcome.ACKED),
+          ledger.count(Outcome.REFUSED),
+          load.statuses(),
+          load.slowestMs());
+      assertThat(load.faults()).as("seed %d", SEED).isEmpty();
+    }
     assertThat(ledger.count(Outcome.UNKNOWN)).as("unknown, seed %d", SEED).isZero();
     assertThat(ledger.count(Outcome.ACKED)).isPositive();
     checkBooks();
@@ -251,12 +299,7 @@ final class Scene implements AutoCloseable {
 
   @Override
   public void close() {
-    nodes.forEach(
-        node -> {
-          if (node.process != null) {
-            node.process.close();
-          }
-        });
+    nodes.forEach(Node::close);
     postgres.close();
     ledger.close();
   }

@@ -29,7 +29,7 @@ class SlowClientFaults {
 
   @TempDir Path temp;
   private Scene scene;
-  private Scene.Node node;
+  private Node node;
   private EventLoad load;
   private double p99Before;
   private long kibBefore;

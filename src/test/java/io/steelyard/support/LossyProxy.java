@@ -59,8 +59,15 @@ public final class LossyProxy implements AutoCloseable {
   private record Break(Direction direction, long bytesLeft, Loss loss) {}
 
   public LossyProxy(int targetPort) throws IOException {
+    this("127.0.0.1", targetPort);
+  }
+
+  /**
+   * @param host the address to listen on; its target is on the loopback one
+   */
+  public LossyProxy(String host, int targetPort) throws IOException {
     this.targetPort = targetPort;
-    this.listener = new ServerSocket(0, 64, InetAddress.getByName("127.0.0.1"));
+    this.listener = new ServerSocket(0, 64, InetAddress.getByName(host));
     Thread.startVirtualThread(this::accept);
   }
 

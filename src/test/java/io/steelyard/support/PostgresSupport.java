@@ -57,6 +57,11 @@ public final class PostgresSupport {
     return create(server(), " TEMPLATE " + database.database());
   }
 
+  /** As {@link #copyOf(Endpoint)}, of a database on another server than that of the tests. */
+  public static synchronized Endpoint copyElsewhere(Endpoint database) {
+    return create(named(database, "template1"), " TEMPLATE " + database.database());
+  }
+
   private static Endpoint create(Endpoint admin, String options) {
     String name = nextName();
     execute(admin, "DROP DATABASE IF EXISTS " + name, "CREATE DATABASE " + name + options);

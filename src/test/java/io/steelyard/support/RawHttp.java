@@ -28,13 +28,21 @@ public final class RawHttp implements AutoCloseable {
   }
 
   public static RawHttp connect(int port) {
-    return connect(port, SILENCE_MAX_MS);
+    return connect("127.0.0.1", port, SILENCE_MAX_MS);
+  }
+
+  public static RawHttp connect(String host, int port) {
+    return connect(host, port, SILENCE_MAX_MS);
   }
 
   /** As {@link #connect(int)}, for one who waits so long for the server to say something. */
   public static RawHttp connect(int port, int silenceMaxMs) {
+    return connect("127.0.0.1", port, silenceMaxMs);
+  }
+
+  private static RawHttp connect(String host, int port, int silenceMaxMs) {
     try {
-      Socket socket = new Socket(InetAddress.getByName("127.0.0.1"), port);
+      Socket socket = new Socket(InetAddress.getByName(host), port);
       socket.setSoTimeout(silenceMaxMs);
       socket.setTcpNoDelay(true);
       return new RawHttp(socket);

@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
@@ -42,6 +43,29 @@ public final class ServiceProcess implements AutoCloseable {
   private final Path errors;
   private final String management;
   private final HttpClient client = HttpClient.newHttpClient();
+
+  /**
+   * What is run.
+   *
+   * @param before words before {@code java}, such as those of {@code ip netns exec}
+   * @param program what {@code java} is told to run
+   */
+  public record Launch(List<String> before, List<String> program) {
+    /** The classes of this build. */
+    public static Launch ofThisBuild() {
+      return new Launch(
+          List.of(), List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    }
+
+    /** A jar, such as that of another version. */
+    public static Launch ofJar(Path jar) {
+      return new Launch(List.of(), List.of("-jar", jar.toString()));
+    }
+
+    public Launch after(List<String> words) {
+      return new Launch(words, program);
+    }
+  }
 
   private ServiceProcess(Process process, Path output, Path errors) throws Exception {
     this.process = process;
@@ -67,13 +91,27 @@ public final class ServiceProcess implements AutoCloseable {
    */
   public static ServiceProcess start(
       Path dir, Endpoint database, Map<String, String> settings, Map<String, String> environment) {
+    return start(dir, with(database, environment), settings);
+  }
+
+  /** As {@link #start(Path, Endpoint, Map, Map)}, of another program than this build's. */
+  public static ServiceProcess start(
+      Path dir,
+      Endpoint database,
+      Map<String, String> settings,
+      Map<String, String> environment,
+      Launch launch) {
+    return start(dir, with(database, environment), settings, launch);
+  }
+
+  private static Map<String, String> with(Endpoint database, Map<String, String> environment) {
     Map<String, String> all = new HashMap<>(environment);
     all.put("STEELYARD_OPERATOR_TOKEN", TestApp.OPERATOR_TOKEN);
     all.put("STEELYARD_DATABASE_URL", TestApp.url(database));
     if (CitusSupport.made(database)) {
       all.put("STEELYARD_DATABASE_DISTRIBUTION", "citus");
     }
-    return start(dir, all, settings);
+    return all;
   }
 
   /**
@@ -82,13 +120,18 @@ public final class ServiceProcess implements AutoCloseable {
    */
   public static ServiceProcess start(
       Path dir, Map<String, String> environment, Map<String, String> settings) {
-    List<String> command = new ArrayList<>();
+    return start(dir, environment, settings, Launch.ofThisBuild());
+  }
+
+  private static ServiceProcess start(
+      Path dir, Map<String, String> environment, Map<String, String> settings, Launch launch) {
+    List<String> command = new ArrayList<>(launch.before());
     command.add(ProcessHandle.current().info().command().orElseThrow());
     command.addAll(
         List.of("--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-Xmx320m"));
     command.addAll(List.of("-Dhttp.port=0", "-Dmanagement.port=0", "-Dtimeouts.unreadyMs=0"));
     settings.forEach((name, value) -> command.add("-D" + name + "=" + value));
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    command.addAll(launch.program());
     int number = COUNTER.incrementAndGet();
     Path output = dir.resolve("service-" + number + ".out");
     Path errors = dir.resolve("service-" + number + ".err");
@@ -203,13 +246,24 @@ public final class ServiceProcess implements AutoCloseable {
     return client.sendAsync(request, BodyHandlers.ofString());
   }
 
+  /** Whether it says within the limit that it is ready: as a proxy asks. */
+  public boolean isReady(Duration limit) {
+    try {
+      return ask("/health/ready", limit).join().statusCode() == 200;
+    } catch (CompletionException e) {
+      return false; // no answer
+    }
+  }
+
+  private CompletableFuture<HttpResponse<String>> ask(String path, Duration limit) {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(management + path)).timeout(limit).build();
+    return client.sendAsync(request, BodyHandlers.ofString());
+  }
+
   /** What it says of its readiness. */
   public HttpResponse<String> ready() {
-    HttpRequest request =
-        HttpRequest.newBuilder(URI.create(management + "/health/ready"))
-            .timeout(ANSWER_LIMIT)
-            .build();
-    return client.sendAsync(request, BodyHandlers.ofString()).join();
+    return ask("/health/ready", ANSWER_LIMIT).join();
   }
 
   /** As a service manager does; its exit code, once it is gone. */

@@ -67,7 +67,7 @@ public final class TestApp implements AutoCloseable {
     }
   }
 
-  static String url(Endpoint database) {
+  public static String url(Endpoint database) {
     String password = database.password().isEmpty() ? "none" : database.password();
     return "postgresql://%s:%s@%s:%d/%s"
         .formatted(
