@@ -98,7 +98,9 @@ public final class CrashablePostgres implements AutoCloseable {
     }
   }
 
-  private static Path unpacked(Path directory) throws IOException {
+  /** For each process that runs tests: they would find each other's lock. */
+  private static Path unpacked(Path parent) throws IOException {
+    Path directory = parent.resolve(System.getProperty("surefire.forkNumber", "1"));
     try (DataDirectory locked = DataDirectory.open(directory)) {
       return PostgresBinaries.unpacked(locked);
     }
