@@ -98,9 +98,7 @@ public final class CrashablePostgres implements AutoCloseable {
     }
   }
 
-  /** For each process that runs tests: they would find each other's lock. */
-  private static Path unpacked(Path parent) throws IOException {
-    Path directory = parent.resolve(System.getProperty("surefire.forkNumber", "1"));
+  private static Path unpacked(Path directory) throws IOException {
     try (DataDirectory locked = DataDirectory.open(directory)) {
       return PostgresBinaries.unpacked(locked);
     }
