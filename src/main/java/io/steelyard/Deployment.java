@@ -176,6 +176,7 @@ final class Deployment {
                         clock,
                         config.aggregation(),
                         config.limits().eventDataBytes(),
+                        config.database().distributed(),
                         wiring.metrics())),
             Entry.eventLoop(
                 "billing",

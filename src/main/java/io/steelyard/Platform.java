@@ -104,8 +104,11 @@ record Platform(
     }
     Future<Platform> wanted =
         clustered
-            ? detached(vertx.executeBlocking(() -> join(config)))
-                .compose(membership -> clustered(membership, config))
+            ? detached(vertx.executeBlocking(() -> Traces.of(config.tracing())))
+                .compose(
+                    traces ->
+                        detached(vertx.executeBlocking(() -> join(config)))
+                            .compose(membership -> clustered(membership, traces)))
             : detached(vertx.executeBlocking(() -> alone(Traces.of(config.tracing()))));
     return wanted
         .recover(error -> Future.failedFuture(Ports.explained(error, config)))
@@ -124,8 +127,7 @@ record Platform(
     return joined;
   }
 
-  private static Future<Platform> clustered(Membership membership, Config config) {
-    Traces traces = Traces.of(config.tracing());
+  private static Future<Platform> clustered(Membership membership, Traces traces) {
     PrometheusMeterRegistry metrics = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     Gauge.builder("steelyard.cluster.members", membership, Membership::members)
         .description("Nodes of the cluster that this one knows, itself included")
@@ -141,7 +143,7 @@ record Platform(
 
   /** Vert.x first, which still tells the others that it goes. */
   Future<Void> close() {
-    return detached(vertx.close()).transform(outcome -> left(membership, traces));
+    return detached(vertx.close()).eventually(() -> left(membership, traces));
   }
 
   private static Future<Void> left(Membership membership, Traces traces) {
@@ -151,11 +153,14 @@ record Platform(
     return Future.fromCompletionStage(
         CompletableFuture.runAsync(
             () -> {
-              if (membership != null) {
-                membership.leave();
-              }
-              if (traces != null) {
-                traces.close();
+              try {
+                if (membership != null) {
+                  membership.leave();
+                }
+              } finally {
+                if (traces != null) {
+                  traces.close();
+                }
               }
             }));
   }

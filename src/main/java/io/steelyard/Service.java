@@ -248,6 +248,7 @@ public final class Service {
    */
   public synchronized Future<Boolean> stop() {
     if (stopped == null) {
+      boolean wasReady = ready;
       ready = false;
       stopping = true;
       Shutdown shutdown = new Shutdown();
@@ -255,7 +256,7 @@ public final class Service {
       if (nodes != null) {
         nodes.leave();
       }
-      if (listens(Deployment.HTTP)) {
+      if (wasReady && listens(Deployment.HTTP)) {
         Duration unready = Duration.ofMillis(config.unreadyMs());
         shutdown.step(
             "what sends requests here",

@@ -3,6 +3,7 @@ package io.steelyard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.config.Config;
+import io.steelyard.db.LentPrograms;
 import io.steelyard.json.Json;
 import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.TestConfig;
@@ -42,6 +43,7 @@ class DemoIT {
   }
 
   private void start() throws Exception {
+    LentPrograms.to(data);
     Config config =
         TestConfig.with(Map.of("database.dataDir", data.toString(), "demo.enabled", "true"));
     running = Service.start(config).await(120, TimeUnit.SECONDS);

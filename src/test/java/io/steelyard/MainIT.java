@@ -3,6 +3,7 @@ package io.steelyard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.db.Endpoint;
+import io.steelyard.db.LentPrograms;
 import io.steelyard.support.PostgresSupport;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -49,6 +50,7 @@ class MainIT {
         new ProcessBuilder(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "--enable-native-access=ALL-UNNAMED", // the jar's manifest says so
+                "-XX:TieredStopAtLevel=1", // which is what is quicker for seconds
                 "-cp",
                 System.getProperty("java.class.path"),
                 Main.class.getName())
@@ -72,6 +74,9 @@ class MainIT {
   }
 
   private Process up() throws Exception {
+    if (!Files.exists(dir.resolve("data"))) {
+      LentPrograms.to(dir.resolve("data"));
+    }
     Process process = run();
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
     while (!Files.readString(file("out")).contains("Started in")) {

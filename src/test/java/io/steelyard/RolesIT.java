@@ -110,8 +110,9 @@ class RolesIT {
   @Test
   @Order(1)
   void aWholeStory() throws Exception {
-    assertThat(eventually(() -> http().ready().body(), body -> body.contains("\"unanswered\":[]")))
-        .contains("\"members\":5", "\"unanswered\":[]");
+    String whole = "\"members\":5,\"unanswered\":[]";
+    assertThat(eventually(() -> http().ready().body(), body -> body.contains(whole)))
+        .contains(whole);
     HttpResponse<String> created =
         operator("POST", "", Map.of("name", "Roles", "environment", "test"));
     merchant = at(created, 201, "id");
@@ -181,7 +182,7 @@ class RolesIT {
     Instant askedAt = Instant.now();
     HttpResponse<String> refused = operator("GET", path, null);
 
-    assertThat(Duration.between(askedAt, Instant.now())).isLessThan(Duration.ofSeconds(1));
+    assertThat(Duration.between(askedAt, Instant.now())).isLessThan(Duration.ofSeconds(3));
     assertThat(refused.statusCode()).isEqualTo(503);
     assertThat(refused.headers().firstValue("retry-after")).isPresent();
     assertThat(setClock(Instant.now().plus(Duration.ofDays(80))).statusCode()).isEqualTo(503);
@@ -200,7 +201,7 @@ class RolesIT {
 
   @Test
   @Order(4)
-  void whoHasAnotherSecretIsNotLetIn() {
+  void whoHasAnotherSecretIsNotLetIn() throws Exception {
     Map<String, String> own = settings.get(BILLING);
     CommandProcess stranger =
         new CommandProcess(dir)
@@ -218,6 +219,7 @@ class RolesIT {
 
     assertThat(ended.code()).as(ended.err()).isEqualTo(1);
     assertThat(ended.err()).contains("cannot join the cluster", "does not share cluster.secret");
-    assertThat(http().ready().body()).contains("\"members\":5");
+    assertThat(eventually(() -> http().ready().body(), body -> body.contains("\"members\":5")))
+        .contains("\"members\":5");
   }
 }

@@ -12,6 +12,7 @@ import io.opentelemetry.proto.common.v1.KeyValue;
 import io.opentelemetry.proto.trace.v1.Span;
 import io.steelyard.support.Collector;
 import io.steelyard.support.Merchant;
+import io.steelyard.support.RawHttp;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestConfig;
 import java.util.List;
@@ -41,6 +42,8 @@ class TracingIT {
             AUTHORIZATION,
             "tracing.samplePercent",
             "" + percent,
+            "keys.cacheMs", // so that no question for the key is in the traces looked at
+            "5000",
             "verticles.usage.instances",
             "1"));
   }
@@ -101,7 +104,7 @@ class TracingIT {
       assertThat(answered.getName()).isEqualTo("GetCustomer");
       assertThat(attribute(answered, "messaging.destination.name")).isEqualTo("billing.customer");
       Span sql = child(spans, answered);
-      assertThat(attribute(sql, "db.query.text")).contains("FROM customer");
+      assertThat(attribute(sql, "db.query.text")).contains("JOIN customer c");
       assertThat(spans).hasSize(4);
       assertThat(spans)
           .extracting(span -> span.getStatus().getCode())
@@ -163,14 +166,22 @@ class TracingIT {
           .header("traceparent", parent('a').replaceAll("01$", "00"))
           .send(200);
       other.call("GET", "/external/subscriptions?pageSize=7").send(200);
+      other.call("GET", "/external/nowhere-secret?x-api-key=sk_secret").undocumented().send(404);
+      other.call("DELETE", "/external/subscriptions?sk_secret").undocumented().send(405);
+      other.call("GET", "/external/customers/sub_secret").send(404);
+      try (RawHttp raw = RawHttp.connect(all.port())) {
+        raw.send("GET /external/%zz?sk_secret HTTP/1.1\nHost: a\n\n");
+        assertThat(raw.read().status()).isEqualTo(400);
+      }
 
       eventually(collector::spans, spans -> !spans.isEmpty());
       assertThat(all.service().stop().await(10, TimeUnit.SECONDS)).isTrue();
       assertThat(collector.spans())
           .filteredOn(span -> span.getParentSpanId().isEmpty())
           .extracting(Span::getName)
-          .containsExactly("GET /external/subscriptions");
-      assertThat(collector.spans().toString()).doesNotContain("pageSize");
+          .contains("GET /external/subscriptions", "GET /external/customers/{id}")
+          .hasSize(5);
+      assertThat(collector.spans().toString()).doesNotContain("pageSize", "secret");
     }
   }
 

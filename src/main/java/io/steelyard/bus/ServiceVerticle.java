@@ -120,14 +120,14 @@ public abstract class ServiceVerticle<Q extends Request<?>> extends VerticleBase
   private void receiveHere(Message<Asked> message) {
     Asked asked = message.body();
     ContextInternal here = ContextInternal.current();
+    if (asked.envelope().call().expired()) {
+      return; // the caller has been told that its time is up
+    }
     receive(asked.envelope(), here.tracer() == null ? asked : Spans.receive(here, asked));
   }
 
   private void receive(Envelope envelope, Completable<Reply> answer) {
     Call call = envelope.call();
-    if (call.expired()) {
-      return; // the caller has been told that its time is up
-    }
     if (!here.hasRoom()) {
       refused.increment();
       answer.fail(

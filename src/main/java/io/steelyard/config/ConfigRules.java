@@ -1,15 +1,13 @@
 package io.steelyard.config;
 
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.util.Base64;
-import java.util.regex.Pattern;
 
 /** What must hold between settings, and inside those that have a form of their own. */
 final class ConfigRules {
   private static final int TOKEN_CHARS_MIN = 16;
   private static final int ENCRYPTION_KEY_BYTES = 32;
-
-  private static final Pattern WEB_ADDRESS =
-      Pattern.compile("https?://[A-Za-z0-9._\\[\\]:-]+(/[\\x21-\\x7e]*)?");
 
   private ConfigRules() {}
 
@@ -45,8 +43,24 @@ final class ConfigRules {
     tracing(config.tracing());
   }
 
+  private static boolean isWebAddress(String text) {
+    try {
+      URI address = new URI(text);
+      return address.getHost() != null
+          && address.getUserInfo() == null
+          && ("http".equals(address.getScheme()) || "https".equals(address.getScheme()));
+    } catch (URISyntaxException e) {
+      return false;
+    }
+  }
+
   private static void tracing(Config.Tracing tracing) {
-    if (!WEB_ADDRESS.matcher(tracing.endpoint()).matches()) {
+    String authorization = tracing.authorization();
+    if (authorization != null && !authorization.matches("[\\x20-\\x7e]+")) {
+      throw new ConfigException(
+          "tracing.authorization must be one line of ASCII characters (its value is not shown)");
+    }
+    if (!isWebAddress(tracing.endpoint())) {
       throw new ConfigException(
           "tracing.endpoint must be the http or https address of a collector, such as http://127.0.0.1:4318/v1/traces");
     }

@@ -19,6 +19,7 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
+import io.vertx.core.tracing.TracingPolicy;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -97,7 +98,11 @@ final class GatewayHttp {
     this.config = config;
     this.client =
         vertx.createHttpClient(
-            new HttpClientOptions().setIdleTimeout(IDLE_S).setKeepAliveTimeout(IDLE_S),
+            new HttpClientOptions()
+                .setIdleTimeout(IDLE_S)
+                .setKeepAliveTimeout(IDLE_S)
+                // addresses of theirs are nobody else's, nor are our traces theirs
+                .setTracingPolicy(TracingPolicy.IGNORE),
             new PoolOptions()
                 .setHttp1MaxSize(CONNECTIONS_MAX)
                 .setMaxWaitQueueSize(WAITING_MAX)

@@ -57,6 +57,7 @@ public final class AggregationVerticle extends VerticleBase {
   private boolean woken;
   private boolean stopping;
   private Promise<Void> stopped;
+  private final boolean distributed;
   private long backlogDueMs;
   private int failuresInARow;
   private int countedInRound;
@@ -64,12 +65,17 @@ public final class AggregationVerticle extends VerticleBase {
   private boolean outage;
   private boolean badClaim;
 
+  /**
+   * @param distributed whether the events are on several nodes
+   */
   public AggregationVerticle(
       Pools pools,
       MerchantClock clock,
       Config.Aggregation config,
       int eventBytesMax,
+      boolean distributed,
       MeterRegistry registry) {
+    this.distributed = distributed;
     this.pools = pools;
     this.clock = clock;
     this.config = config;
@@ -80,7 +86,7 @@ public final class AggregationVerticle extends VerticleBase {
   @Override
   public Future<?> start() {
     pool = pools.aggregation(vertx, config.statementTimeoutMs());
-    UsageStore store = new UsageStore(clock);
+    UsageStore store = new UsageStore(clock, distributed);
     metrics = new AggregationMetrics(registry, vertx);
     PlanCache plans = new PlanCache(new CatalogStore(), clock::systemNow);
     Folding folding = new Folding(plans);

@@ -88,8 +88,24 @@ final class UsageStore {
       """;
 
   // Where to stop, so that no more chunks are read than a page can take. The next of each period:
-  // the next of all would be found among all that are left. Of one merchant, or Citus would have to
-  // ask all nodes, and does not with a limit for each period.
+  // the next of all would be found among all that are left.
+  private static final String EDGE_OF_PERIODS =
+      """
+      SELECT next.first_at
+      FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::timestamptz[])
+           AS p (merchant_id, customer_id, period_start, period_end)
+      CROSS JOIN LATERAL (
+        SELECT c.first_at
+        FROM event_chunk c
+        WHERE c.customer_id = p.customer_id AND c.merchant_id = p.merchant_id
+          AND c.first_at >= p.period_start AND c.first_at < p.period_end AND c.first_at > $5
+        ORDER BY c.first_at
+        LIMIT $6 + 1) next
+      ORDER BY next.first_at
+      OFFSET $6 LIMIT 1
+      """;
+
+  // The same of one merchant, since Citus does not ask several nodes with a limit for each period.
   private static final String NEXT_CHUNKS =
       """
       SELECT next.first_at
@@ -116,9 +132,19 @@ final class UsageStore {
       """;
 
   private final MerchantClock clock;
+  private final boolean distributed;
 
+  /** For the periods of one merchant at a time, on whatever nodes its events are. */
   UsageStore(MerchantClock clock) {
+    this(clock, true);
+  }
+
+  /**
+   * @param distributed whether the events are on several nodes
+   */
+  UsageStore(MerchantClock clock, boolean distributed) {
     this.clock = clock;
+    this.distributed = distributed;
   }
 
   /** The customers' periods that are ready for usage and touch this span. */
@@ -183,7 +209,19 @@ final class UsageStore {
   }
 
   /** Where the chunk begins that would be one too many; null when all that are left may be read. */
-  private static Future<Instant> edge(
+  private Future<Instant> edge(
+      SqlConnection transaction, List<UsagePeriod> periods, EventPage.Place after, int chunksMax) {
+    if (!distributed) {
+      Columns<UsagePeriod> all = new Columns<>(periods).uuids(UsagePeriod::merchantId);
+      return transaction
+          .preparedQuery(EDGE_OF_PERIODS)
+          .execute(spans(all).and(Sql.time(after.laterEdge()), chunksMax))
+          .map(rows -> rows.size() == 0 ? null : Sql.instant(rows.iterator().next(), "first_at"));
+    }
+    return edgeByMerchants(transaction, periods, after, chunksMax);
+  }
+
+  private static Future<Instant> edgeByMerchants(
       SqlConnection transaction, List<UsagePeriod> periods, EventPage.Place after, int chunksMax) {
     List<Instant> next = new ArrayList<>();
     List<Supplier<Future<?>>> ofMerchants = new ArrayList<>();

@@ -159,8 +159,7 @@ public final class Api {
         .updateName(endpoint.method().name() + " " + endpoint.path())
         .setAttribute("http.route", endpoint.path())
         .setAttribute("http.url", endpoint.path())
-        .setAttribute("url.query", "")
-        .setAttribute("steelyard.request_id", arrival.requestId());
+        .setAttribute("url.path", endpoint.path());
   }
 
   private FailureException full() {

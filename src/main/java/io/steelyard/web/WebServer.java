@@ -3,6 +3,7 @@ package io.steelyard.web;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.opentelemetry.api.trace.Span;
 import io.steelyard.config.Config;
 import io.steelyard.config.Tls;
 import io.steelyard.db.Ids;
@@ -15,6 +16,7 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
+import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.http.HttpServerRequestInternal;
 import io.vertx.core.net.ServerSSLOptions;
 import io.vertx.core.tracing.TracingPolicy;
@@ -194,7 +196,22 @@ public final class WebServer {
             ? given
             : Ids.nextGuessableUuid().toString();
     request.response().putHeader(REQUEST_ID, requestId).putHeader(CONTENT_TYPE_OPTIONS, NOSNIFF);
+    if (ContextInternal.current().tracer() != null) {
+      hideAddress(requestId);
+    }
     return requestId;
+  }
+
+  /**
+   * Vert.x has written into the request's span where it went, in its sender's words, among which
+   * may be a key: its route, where it has one, is written there later.
+   */
+  private static void hideAddress(String requestId) {
+    Span.current()
+        .setAttribute("http.url", "")
+        .setAttribute("url.path", "")
+        .setAttribute("url.query", "")
+        .setAttribute("steelyard.request_id", requestId);
   }
 
   private static String problem(HttpServerRequest request) {

@@ -328,6 +328,44 @@ class ConfigLoaderTest {
         .hasMessageNotContaining("hush");
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "ftp://h/v1",
+        "http:///v1",
+        "http://u:hush@h/v1",
+        "http://h/a|b",
+        "http://h/%zz",
+        "h"
+      })
+  void whereTracesGoMustBeAnAddress(String endpoint) {
+    env.put("STEELYARD_TRACING_ENDPOINT", endpoint);
+    refusedWith(
+        "tracing.endpoint must be the http or https address of a collector, such as"
+            + " http://127.0.0.1:4318/v1/traces");
+  }
+
+  @Test
+  void aHeaderForTracesOfSeveralLinesIsRefusedWithoutShowingIt() {
+    env.put("STEELYARD_TRACING_AUTHORIZATION", "Bearer hush\n");
+    refusedWith(
+        "tracing.authorization must be one line of ASCII characters (its value is not shown)");
+  }
+
+  @Test
+  void aStopIsAnnouncedWhereTheDatabaseIsSomebodysOwn() throws Exception {
+    assertThat(load().unreadyMs()).isZero();
+    env.put("STEELYARD_DATABASE_URL", "postgresql://u:p@h/d");
+    env.put("STEELYARD_OPERATOR_TOKEN", TOKEN);
+    assertThat(load().unreadyMs()).isEqualTo(3000);
+    env.put("STEELYARD_TIMEOUTS_UNREADY_MS", "0");
+    assertThat(load().unreadyMs()).isZero();
+    env.put("STEELYARD_TIMEOUTS_UNREADY_MS", "-1");
+    refusedWith(
+        "timeouts.unreadyMs must be a whole number from 0 to 600000, or left out, not -1"
+            + " (environment variable STEELYARD_TIMEOUTS_UNREADY_MS)");
+  }
+
   @Test
   void settingsThatContradictEachOtherAreRefused() {
     env.put("STEELYARD_HTTP_PORT", "9000");

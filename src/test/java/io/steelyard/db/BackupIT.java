@@ -8,6 +8,7 @@ import io.steelyard.support.Merchant;
 import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.TestApp;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,6 +20,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -67,7 +70,7 @@ class BackupIT {
       target = one(postgres.endpoint(), "SELECT clock_timestamp()::text");
       try (TestApp app = TestApp.start(postgres.endpoint(), PATIENT)) {
         Merchant merchant = on(app, sent.merchant());
-        lost.addAll(send(merchant, customer(merchant), "late", new AtomicBoolean(true)));
+        lost.addAll(send(merchant, customer(merchant), "late"));
       }
       String last = one(postgres.endpoint(), "SELECT pg_walfile_name(pg_switch_wal())");
       assertThat(eventually(() -> Files.exists(archive.resolve(last)), there -> there)).isTrue();
@@ -89,7 +92,11 @@ class BackupIT {
   }
 
   private static Map<String, String> archivedTo(Path archive) {
-    return Map.of("archive_mode", "on", "archive_command", "'cp %p " + archive + "/%f'");
+    return Map.of(
+        "archive_mode",
+        "on",
+        "archive_command",
+        "'cp %p " + archive + "/part && mv " + archive + "/part " + archive + "/%f'");
   }
 
   private static Map<String, String> restoredFrom(Path archive, String target) {
@@ -108,8 +115,17 @@ class BackupIT {
     Path all = Path.of("/usr/lib/postgresql");
     assumeThat(all).as("PostgreSQL as Debian installs it, for its pg_dump").isDirectory();
     try (Stream<Path> versions = Files.list(all)) {
-      return versions.max(Comparator.naturalOrder()).orElseThrow();
+      Path newest = versions.max(Comparator.comparing(BackupIT::version)).orElseThrow();
+      Predicate<String> isThere = name -> Files.isExecutable(newest.resolve("bin").resolve(name));
+      assumeThat(List.of("initdb", "pg_ctl", "pg_dump", "pg_restore")).allMatch(isThere);
+      return newest;
     }
+  }
+
+  /** Of a directory that is named by it, e.g. 17 or 9.6. */
+  private static BigDecimal version(Path home) {
+    String name = home.getFileName().toString();
+    return name.matches("[0-9]+(\\.[0-9]+)?") ? new BigDecimal(name) : BigDecimal.ZERO;
   }
 
   private CrashablePostgres postgres(Path programs, String cluster, Map<String, String> settings) {
@@ -148,16 +164,23 @@ class BackupIT {
         ExecutorService sending = Executors.newVirtualThreadPerTaskExecutor()) {
       Merchant merchant = app.merchant("test", Merchant.CATALOG);
       String customer = merchant.customerId("acme");
-      List<Map<String, Object>> before =
-          send(merchant, customer, "before", new AtomicBoolean(true));
+      List<Map<String, Object>> before = send(merchant, customer, "before");
       AtomicBoolean taken = new AtomicBoolean();
+      AtomicInteger accepted = new AtomicInteger();
       CompletableFuture<List<Map<String, Object>>> since =
-          CompletableFuture.supplyAsync(() -> send(merchant, customer, "since", taken), sending);
+          CompletableFuture.supplyAsync(
+              () -> send(merchant, customer, "since", taken, accepted), sending);
+      int begunAt = 0;
+      int endedAt = 0;
       try {
+        begunAt = eventually(accepted::get, count -> count > 0);
         backup.take();
+        endedAt = accepted.get();
       } finally {
         taken.set(true);
       }
+      assertThat(begunAt).isPositive();
+      assertThat(endedAt).as("accepted while the backup was taken").isGreaterThan(begunAt);
       return new Sent(merchant, before, since.get(60, TimeUnit.SECONDS));
     }
   }
@@ -166,9 +189,17 @@ class BackupIT {
     void take() throws Exception;
   }
 
+  private static List<Map<String, Object>> send(Merchant merchant, String customer, String keys) {
+    return send(merchant, customer, keys, new AtomicBoolean(true), new AtomicInteger());
+  }
+
   /** Sends one batch after the other until {@code enough}, and one at least; all are accepted. */
   private static List<Map<String, Object>> send(
-      Merchant merchant, String customer, String keys, AtomicBoolean enough) {
+      Merchant merchant,
+      String customer,
+      String keys,
+      AtomicBoolean enough,
+      AtomicInteger accepted) {
     List<Map<String, Object>> sent = new ArrayList<>();
     do {
       List<Map<String, Object>> batch = new ArrayList<>();
@@ -178,6 +209,7 @@ class BackupIT {
       assertThat(merchant.post("/external/event", batch).object())
           .isEqualTo(Map.of("accepted", BATCH, "duplicates", 0));
       sent.addAll(batch);
+      accepted.addAndGet(BATCH);
     } while (!enough.get());
     return sent;
   }

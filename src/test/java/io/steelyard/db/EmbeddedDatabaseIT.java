@@ -37,6 +37,9 @@ class EmbeddedDatabaseIT {
 
   private Database start(Map<String, String> settings) {
     Config config = TestConfig.with(settings);
+    if (!Files.exists(data())) {
+      LentPrograms.to(data());
+    }
     open = Database.open(config.database(), temp);
     return open;
   }

@@ -41,7 +41,13 @@ class ClusterKillFaults {
       Scene.start(nodes);
       try (EventLoad load = scene.load()) {
         run.begin(nodes.getFirst().process());
-        int whileBilling = killAgainAndAgain(nodes, run);
+        int whileBilling;
+        try {
+          whileBilling = killAgainAndAgain(nodes, run);
+        } finally {
+          allEnded().join(); // or one that starts now would be left over
+        }
+        startsSucceed();
         Scene.awaitMembers(nodes, 60);
         nodes.forEach(node -> assertThat(node.process().handle().isAlive()).isTrue());
         scene.awaitMore(load, 1000, 60);
@@ -57,6 +63,11 @@ class ClusterKillFaults {
       assertThat(sorted.get((int) (sorted.size() * 0.95)))
           .isLessThan(Scene.stretched(READY_WITHIN_MS));
     }
+  }
+
+  private CompletableFuture<?> allEnded() {
+    return CompletableFuture.allOf(starting.toArray(CompletableFuture[]::new))
+        .handle((done, error) -> null);
   }
 
   private boolean startsSucceed() {
@@ -83,7 +94,6 @@ class ClusterKillFaults {
               },
               Thread::startVirtualThread));
     }
-    CompletableFuture.allOf(starting.toArray(CompletableFuture[]::new)).join();
     return whileBilling;
   }
 }

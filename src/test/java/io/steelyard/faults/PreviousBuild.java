@@ -30,7 +30,7 @@ final class PreviousBuild {
     }
     String commit = System.getProperty("steelyard.previous.commit", COMMIT);
     Path dir = Path.of("target", "previous", commit).toAbsolutePath();
-    Path jar = dir.resolve("target").resolve("steelyard.jar");
+    Path jar = dir.resolve("steelyard.jar");
     if (!Files.exists(jar)) {
       build(commit, dir);
     }
@@ -44,6 +44,8 @@ final class PreviousBuild {
       run(Path.of("").toAbsolutePath(), dir, "git", "archive", "-o", sources.toString(), commit);
       run(dir, dir, "tar", "-xf", sources.toString());
       run(dir, dir, "mvn", "-B", "-o", "-q", "-DskipTests", "package");
+      // only now, since the build has a jar of that name before it is whole
+      Files.copy(dir.resolve("target").resolve("steelyard.jar"), dir.resolve("steelyard.jar"));
     } catch (IOException e) {
       abort("NOT RUN: the previous version cannot be built here: " + e.getMessage());
     }

@@ -37,6 +37,8 @@ final class Scene implements AutoCloseable {
   /** {@code -Dfaults.seed} plays a run again. */
   static final long SEED = Long.getLong("faults.seed", System.nanoTime() & 0xffffff);
 
+  private static final long SHARED_BY = sharedBy();
+
   static final int CONNECTIONS = Integer.getInteger("faults.connections", 16);
   private static final long COUNTED_WITHIN_S = 120;
 
@@ -223,11 +225,16 @@ final class Scene implements AutoCloseable {
     until(events + " more acknowledged", withinS, () -> load.acknowledged() >= goal);
   }
 
-  /** A limit of a machine of its own, stretched by how many runnable threads share a processor. */
+  /** A limit of a machine of its own, stretched by what else it did when the first test began. */
   static long stretched(long limit) {
+    return limit * SHARED_BY;
+  }
+
+  /** How many runnable threads share a processor. */
+  private static long sharedBy() {
     OperatingSystemMXBean machine = ManagementFactory.getOperatingSystemMXBean();
     double share = machine.getSystemLoadAverage() / machine.getAvailableProcessors();
-    return limit * Math.max(1, Math.round(share));
+    return Math.max(1, Math.round(share));
   }
 
   /** Fails when it is not so in time; a question that throws is asked again. */

@@ -44,7 +44,12 @@ final class FuzzScene implements AutoCloseable {
             Map.of(
                 "STEELYARD_SECURITY_ENCRYPTION_KEY",
                 Base64.getEncoder().encodeToString(new byte[32])));
-    world = World.in(service, catalog());
+    try {
+      world = World.in(service, catalog());
+    } catch (RuntimeException | Error e) {
+      service.close();
+      throw e;
+    }
   }
 
   private Object catalog() {

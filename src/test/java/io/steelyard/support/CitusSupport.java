@@ -29,6 +29,11 @@ public final class CitusSupport {
 
   private CitusSupport() {}
 
+  /** Whether every test's database is to be distributed. */
+  public static boolean isWanted() {
+    return "citus".equals(System.getProperty("test.distribution"));
+  }
+
   public static boolean isNamed() {
     return URI != null && !URI.isBlank();
   }

@@ -26,7 +26,7 @@ import org.testcontainers.postgresql.PostgreSQLContainer;
  */
 public final class PostgresSupport {
   private static final String TEMPLATE = "steelyard_template_" + ProcessHandle.current().pid();
-  private static final boolean ON_CITUS = "citus".equals(System.getProperty("test.distribution"));
+  private static final boolean ON_CITUS = CitusSupport.isWanted();
   private static final AtomicInteger COUNTER = new AtomicInteger();
   private static Endpoint server;
   private static boolean templateMade;

@@ -141,6 +141,16 @@ public final class SplitNetwork implements AutoCloseable {
 
   @Override
   public void close() {
-    undo.reversed().forEach(SplitNetwork::ip);
+    RuntimeException failure = null;
+    for (String each : undo.reversed()) {
+      try {
+        ip(each);
+      } catch (RuntimeException e) { // the others are to go all the same
+        failure = e;
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
   }
 }

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.domain.LineKind;
 import io.steelyard.merchant.MerchantClock;
+import io.steelyard.support.CitusSupport;
 import io.steelyard.usage.EventPage.Place;
 import io.steelyard.usage.ExplainStore.Line;
 import io.steelyard.usage.ExplainStore.Scan;
@@ -37,7 +38,8 @@ class EventPagesIT {
   private static final String LARGE = "{\"v\":\"" + "x".repeat(600) + "\"}";
 
   private static ChunkFixture chunks;
-  private static final UsageStore STORE = new UsageStore(new MerchantClock(Clock.systemUTC()));
+  private static final UsageStore STORE =
+      new UsageStore(new MerchantClock(Clock.systemUTC()), CitusSupport.isWanted());
   private static final ExplainStore EXPLAIN = new ExplainStore();
 
   private static UUID plan;

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.steelyard.catalog.CatalogStore;
 import io.steelyard.config.Config;
 import io.steelyard.merchant.MerchantClock;
+import io.steelyard.support.CitusSupport;
 import io.vertx.sqlclient.Pool;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -84,7 +85,7 @@ class PeriodBackfillIT {
         new PeriodBackfill(
             config,
             UsageFixture.EVENT_BYTES,
-            new UsageStore(clock),
+            new UsageStore(clock, CitusSupport.isWanted()),
             new Folding(new PlanCache(new CatalogStore(), clock::systemNow)),
             new AggregationMetrics(usage.metrics, usage.vertx),
             clock::systemNow);

@@ -14,6 +14,7 @@ import io.steelyard.domain.Environment;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.merchant.MerchantClock;
+import io.steelyard.support.CitusSupport;
 import io.steelyard.support.PostgresSupport;
 import io.steelyard.usage.UsageMessages.Ingested;
 import io.vertx.core.DeploymentOptions;
@@ -99,7 +100,9 @@ final class UsageFixture implements AutoCloseable {
     Config.Aggregation config = claiming(1000, 1 << 20);
     await(
         vertx.deployVerticle(
-            () -> new AggregationVerticle(pools, clock, config, EVENT_BYTES, metrics),
+            () ->
+                new AggregationVerticle(
+                    pools, clock, config, EVENT_BYTES, CitusSupport.isWanted(), metrics),
             new DeploymentOptions()
                 .setThreadingModel(ThreadingModel.WORKER)
                 .setInstances(instances)));
