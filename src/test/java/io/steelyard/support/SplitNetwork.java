@@ -25,13 +25,22 @@ public final class SplitNetwork implements AutoCloseable {
     this.subnet = "10." + (100 + pid % 100) + ".";
   }
 
-  /** Throws an {@link UnsupportedOperationException} where this machine does not let it be made. */
+  /** A command that this machine, or who asks it, does not let be done. */
+  public static final class Refused extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private Refused(String message, Throwable cause) {
+      super(message, cause);
+    }
+  }
+
+  /** Throws {@link Refused} where this machine does not let it be made. */
   public static SplitNetwork open(int hosts) {
     SplitNetwork network = new SplitNetwork(hosts);
     try {
       network.make();
       return network;
-    } catch (UnsupportedOperationException e) {
+    } catch (Refused e) {
       network.close();
       throw e;
     }
@@ -129,10 +138,10 @@ public final class SplitNetwork implements AutoCloseable {
       Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
       String said = new String(process.getInputStream().readAllBytes());
       if (process.waitFor() != 0) {
-        throw new UnsupportedOperationException("ip " + words + ": " + said.strip());
+        throw new Refused("ip " + words + ": " + said.strip(), null);
       }
     } catch (IOException e) {
-      throw new UnsupportedOperationException("there is no program ip here", e);
+      throw new Refused("there is no program ip here", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new UncheckedIOException(new IOException(e));
