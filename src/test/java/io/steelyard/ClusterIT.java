@@ -11,6 +11,7 @@ import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.ServiceProcess;
 import io.steelyard.support.TestApp.Answer;
 import io.steelyard.support.TestConfig;
+import io.steelyard.support.Verticles;
 import java.lang.management.ManagementFactory;
 import java.lang.management.OperatingSystemMXBean;
 import java.net.http.HttpResponse;
@@ -51,22 +52,6 @@ class ClusterIT {
   private static final Pattern JOINED = Pattern.compile("Joined the cluster in (\\d+) ms");
   private static final int NODES = 4;
   private static final int WORKERS = 6;
-  private static final List<String> BEHIND_HTTP =
-      List.of(
-          "merchant",
-          "catalog",
-          "customer",
-          "subscription",
-          "invoice",
-          "credit",
-          "usage",
-          "aggregation",
-          "explain",
-          "retention",
-          "billing",
-          "integrity",
-          "gateway",
-          "delivery");
 
   @TempDir static Path dir;
 
@@ -84,12 +69,10 @@ class ClusterIT {
   static void start() {
     database = PostgresSupport.migratedDatabase();
     ports = Stream.generate(TestConfig::freePort).distinct().limit(2 * NODES).toList();
-    Map<String, String> without = new HashMap<>();
-    BEHIND_HTTP.forEach(name -> without.put("verticles." + name + ".instances", "0"));
     one = node(0, Map.of());
     CompletableFuture<ServiceProcess> second =
         CompletableFuture.supplyAsync(() -> node(1, Map.of()));
-    httpOnly = node(2, without);
+    httpOnly = node(2, Verticles.only("http"));
     two = second.join();
   }
 
