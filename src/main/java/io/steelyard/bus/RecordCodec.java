@@ -1,6 +1,8 @@
 package io.steelyard.bus;
 
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectReader;
 import io.steelyard.json.Json;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -18,6 +20,10 @@ import java.util.Map;
  */
 public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
   private static final String NAME = "steelyard-record";
+
+  // Nodes of the next version may know more, while a cluster is upgraded.
+  private static final ObjectReader WIRE =
+      Json.MAPPER.reader().without(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
 
   // Longer than anybody waits.
   private static final long REMAINING_MS_MAX = 86_400_000;
@@ -138,7 +144,7 @@ public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
 
   private static <T> T read(Buffer json, Class<T> type) {
     try {
-      return Json.MAPPER.readValue(json.getBytes(), type);
+      return WIRE.forType(type).readValue(json.getBytes());
     } catch (IOException e) {
       throw new IllegalArgumentException("cannot read a " + type.getSimpleName(), e);
     }
@@ -177,13 +183,7 @@ public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
       for (Class<?> type : Failure.class.getPermittedSubclasses()) {
         if (type.getSimpleName().equals(node.get("type").asText())) {
           try {
-            return new FailureException(
-                Json.MAPPER
-                    .readerFor(type)
-                    .without(
-                        com.fasterxml.jackson.databind.DeserializationFeature
-                            .FAIL_ON_UNKNOWN_PROPERTIES)
-                    .readValue(node.get("failure")));
+            return new FailureException(WIRE.forType(type).readValue(node.get("failure")));
           } catch (IOException e) {
             throw new IllegalArgumentException("cannot read a failure", e);
           }

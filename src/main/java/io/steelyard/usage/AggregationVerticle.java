@@ -96,7 +96,15 @@ public final class AggregationVerticle extends VerticleBase {
     jobs =
         List.of(
             new PeriodBackfill(config, eventBytesMax, store, folding, metrics, clock::systemNow),
-            new BatchFold(config, store, folding, held, metrics, clock::systemNow, this::counted));
+            new BatchFold(
+                config,
+                store,
+                folding,
+                held,
+                FoldBacklog.of(vertx),
+                metrics,
+                clock::systemNow,
+                this::counted));
     vertx.eventBus().localConsumer(Address.EVENTS_STORED, message -> wake());
     run();
     return vertx

@@ -9,6 +9,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.SqlConnection;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -24,12 +25,16 @@ final class BatchFold implements AggregationJob {
   private static final int FIRST_ROWS = 8;
   private static final int ROWS_MAX = 4096;
 
+  /** After that, what another process holds is counted by whoever comes. */
+  private static final Duration LEFT_TO_HOLDER = Duration.ofSeconds(5);
+
   private final Config.Aggregation config;
   private final BatchStore batches = new BatchStore();
   private final UsageStore store;
   private final ChunkStore chunks;
   private final Folding folding;
   private final HeldEvents held;
+  private final FoldBacklog backlog;
   private final AggregationMetrics metrics;
   private final Supplier<Instant> systemNow;
   private final IntConsumer counted;
@@ -45,6 +50,7 @@ final class BatchFold implements AggregationJob {
       UsageStore store,
       Folding folding,
       HeldEvents held,
+      FoldBacklog backlog,
       AggregationMetrics metrics,
       Supplier<Instant> systemNow,
       IntConsumer counted) {
@@ -53,6 +59,7 @@ final class BatchFold implements AggregationJob {
     this.chunks = new ChunkStore(systemNow);
     this.folding = folding;
     this.held = held;
+    this.backlog = backlog;
     this.metrics = metrics;
     this.systemNow = systemNow;
     this.counted = counted;
@@ -80,8 +87,14 @@ final class BatchFold implements AggregationJob {
   }
 
   private Future<Folded> claimAndFold(SqlConnection transaction) {
+    Instant now = systemNow.get();
     return batches
-        .claim(transaction, pace.limit(), pace.passedBy(systemNow.get()))
+        .claim(
+            transaction,
+            pace.limit(),
+            pace.passedBy(now),
+            backlog.othersCounting(),
+            now.minus(LEFT_TO_HOLDER))
         .compose(
             claimed -> {
               List<Batch> taken = upToLimit(claimed);

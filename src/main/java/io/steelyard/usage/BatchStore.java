@@ -16,6 +16,9 @@ import java.util.UUID;
 /** The inbox of the fold: batches of events that were stored and wait to be counted. */
 final class BatchStore {
   // Locks only what nobody else works on; the rows are deleted when their events are folded.
+  // What is held by a process that is heard of is left to it, as long as it is young: whoever else
+  // counts it has to read it back. By the clocks of two processes: where they differ, that costs
+  // time or work, and nothing else.
   private static final String CLAIM =
       """
       SELECT b.batch, b.merchant_id, b.events, b.bytes
@@ -23,6 +26,7 @@ final class BatchStore {
       WHERE NOT EXISTS (
         SELECT FROM unnest($2::bigint[], $3::uuid[]) AS passed (batch, merchant_id)
         WHERE passed.batch = b.batch AND passed.merchant_id = b.merchant_id)
+      AND (b.held_by = ANY($4::uuid[]) AND b.stored_at > $5::timestamptz) IS NOT TRUE
       ORDER BY b.batch, b.merchant_id
       LIMIT $1
       FOR UPDATE SKIP LOCKED
@@ -55,11 +59,23 @@ final class BatchStore {
    */
   record Backlog(long events, Instant oldest) {}
 
-  /** The oldest batches that are nobody's, but those to be passed by; locked. */
-  Future<List<Batch>> claim(SqlConnection transaction, int rowsMax, Collection<Batch.Ref> passBy) {
+  /**
+   * The oldest batches that are nobody's, but those to be passed by; locked.
+   *
+   * @param holders whose batches are left to them
+   * @param youngFrom but for those stored before
+   */
+  Future<List<Batch>> claim(
+      SqlConnection transaction,
+      int rowsMax,
+      Collection<Batch.Ref> passBy,
+      Collection<UUID> holders,
+      Instant youngFrom) {
     Tuple parameters = Tuple.of(rowsMax);
     parameters.addValue(passBy.stream().map(Batch.Ref::batch).toArray(Long[]::new));
     parameters.addValue(passBy.stream().map(Batch.Ref::merchantId).toArray(UUID[]::new));
+    parameters.addValue(holders.toArray(UUID[]::new));
+    parameters.addValue(Sql.time(youngFrom));
     return transaction
         .preparedQuery(CLAIM)
         .execute(parameters)

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -35,9 +36,10 @@ final class EventStore {
         INSERT INTO event_key (merchant_number, payload_hash, key)
         SELECT unnest($1::integer[]), unnest($2::integer[]), unnest($3::uuid[])
       )
-      INSERT INTO event_batch (batch, merchant_id, events, bytes, stored_at, content, repeats)
+      INSERT INTO event_batch
+        (batch, merchant_id, events, bytes, stored_at, held_by, content, repeats)
       SELECT nextval('event_batch_seq'), s.merchant_id, s.events, s.bytes, $9::timestamptz,
-             s.content, s.repeats::integer[]
+             $10::uuid, s.content, s.repeats::integer[]
       FROM unnest($4::uuid[], $5::integer[], $6::bigint[], $7::bytea[], $8::text[])
            AS s (merchant_id, events, bytes, content, repeats)
       RETURNING batch, merchant_id
@@ -63,9 +65,10 @@ final class EventStore {
         GROUP BY merchant_number, key
         HAVING count(*) = 1
       ), queued AS (
-        INSERT INTO event_batch (batch, merchant_id, events, bytes, stored_at, content, repeats)
+        INSERT INTO event_batch
+          (batch, merchant_id, events, bytes, stored_at, held_by, content, repeats)
         SELECT nextval('event_batch_seq'), s.merchant_id, s.events - known.count, s.bytes,
-               $11::timestamptz, s.content,
+               $11::timestamptz, $12::uuid, s.content,
                CASE WHEN known.count > 0 THEN s.repeats::integer[] || known.positions
                     ELSE s.repeats::integer[] END
         FROM unnest($5::uuid[], $6::integer[], $7::integer[], $8::bigint[], $9::bytea[],
@@ -102,13 +105,16 @@ final class EventStore {
   private static final long BYTES_OF_AN_EVENT = 200;
 
   private final HeldEvents held;
+  private final Supplier<UUID> holder;
   private int careful;
 
   /**
    * @param held takes what is stored whole
+   * @param holder who means to count what is stored; of null for anybody
    */
-  EventStore(HeldEvents held) {
+  EventStore(HeldEvents held, Supplier<UUID> holder) {
     this.held = held;
+    this.holder = holder;
   }
 
   /** Stores the entries whose keys are new, in one commit; the others. */
@@ -120,7 +126,9 @@ final class EventStore {
     return client
         .preparedQuery(STORE_NEW)
         .execute(
-            shares(keys(flush.entries()).and(), flush.shares(), false).addValue(Sql.time(storedAt)))
+            shares(keys(flush.entries()).and(), flush.shares(), false)
+                .addValue(Sql.time(storedAt))
+                .addValue(holder.get()))
         .map(
             batches -> {
               hold(flush, List.of(), batches);
@@ -152,7 +160,10 @@ final class EventStore {
     Tuple parameters = keys(flush.entries()).integers(Entry::position).and();
     return client
         .preparedQuery(STORE)
-        .execute(shares(parameters, flush.shares(), true).addValue(Sql.time(storedAt)))
+        .execute(
+            shares(parameters, flush.shares(), true)
+                .addValue(Sql.time(storedAt))
+                .addValue(holder.get()))
         .map(
             rows -> {
               List<Entry> known = entries(flush, rows);

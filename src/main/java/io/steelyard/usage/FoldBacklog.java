@@ -5,28 +5,36 @@ import io.steelyard.usage.UsageMessages.EventsCounted;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.EventBus;
 import io.vertx.core.shareddata.Shareable;
+import java.util.List;
+import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * How many stored events wait to be counted, as far as this process knows: it adds what it stores,
- * takes off what it counts, and now and then the database says how many there are. A process of a
- * cluster that counts none is told all that by those that do. What stores events holds back while
- * they are many, so that counting keeps up; not when counting stands still, since that would only
- * lose the storing too.
+ * takes off what it counts, and now and then the database says how many there are. The processes of
+ * a cluster tell each other what they store and count, and so also which of them count. What stores
+ * events holds back while they are many, so that counting keeps up; not when counting stands still,
+ * since that would only lose the storing too. Safe for any threads.
  */
 final class FoldBacklog implements Shareable {
   // Longer than a claim takes.
   private static final long STANDSTILL_NANOS = TimeUnit.SECONDS.toNanos(3);
   private static final long TELL_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  private final String process = UUID.randomUUID().toString();
+  // Whoever counts tells at least as often as it asks the database how many wait.
+  private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  private final UUID process = UUID.randomUUID();
   private final AtomicLong events = new AtomicLong();
   private final EventBus others;
+  private final Map<UUID, Long> othersCountedAtNanos = new ConcurrentHashMap<>();
   private volatile long countedAtNanos = System.nanoTime() - STANDSTILL_NANOS;
   private volatile boolean counts;
-  private int untold;
+  private int untoldStored;
+  private int untoldCounted;
   private long toldAtNanos = System.nanoTime();
 
   /**
@@ -59,49 +67,69 @@ final class FoldBacklog implements Shareable {
     return Math.max(0, events.get());
   }
 
+  /** Who means to count what this process stores, so that others may leave it; null for nobody. */
+  UUID holder() {
+    return counts && others != null ? process : null;
+  }
+
+  /** The other processes that have lately said that they count. */
+  List<UUID> othersCounting() {
+    long now = System.nanoTime();
+    othersCountedAtNanos.values().removeIf(atNanos -> now - atNanos > SILENCE_NANOS);
+    return List.copyOf(othersCountedAtNanos.keySet());
+  }
+
   void stored(int count) {
     events.addAndGet(count);
+    tell(count, 0, null);
   }
 
   void counted(int count) {
     counts = true;
-    subtract(count);
-    tell(count, null);
-  }
-
-  private void subtract(int count) {
     events.addAndGet(-count);
     countedAtNanos = System.nanoTime();
+    tell(0, count, null);
   }
 
   void measured(long count) {
     counts = true;
     events.set(count);
-    tell(0, count);
+    tell(0, 0, count);
   }
 
-  private synchronized void tell(int count, Long backlog) {
+  private synchronized void tell(int stored, int counted, Long backlog) {
     if (others == null) {
       return;
     }
-    untold += count;
+    untoldStored += stored;
+    untoldCounted += counted;
     long now = System.nanoTime();
     if (backlog != null || now - toldAtNanos > TELL_EVERY_NANOS) {
-      others.publish(Address.EVENTS_COUNTED_ELSEWHERE, new EventsCounted(process, untold, backlog));
-      untold = 0;
+      others.publish(
+          Address.EVENTS_COUNTED_ELSEWHERE,
+          new EventsCounted(process, counts, untoldStored, untoldCounted, backlog));
+      untoldStored = 0;
+      untoldCounted = 0;
       toldAtNanos = now;
     }
   }
 
+  /** What was told in between is in a measured backlog already, or not; the next one mends it. */
   private void hear(EventsCounted told) {
-    if (counts) {
-      return; // it knows itself
+    if (told.process().equals(process)) {
+      return;
     }
-    if (told.events() > 0) {
-      subtract(told.events());
+    long now = System.nanoTime();
+    if (told.counts()) {
+      othersCountedAtNanos.put(told.process(), now);
     }
-    if (told.backlog() != null) {
+    if (told.counted() > 0) {
+      countedAtNanos = now;
+    }
+    if (told.backlog() != null && !counts) {
       events.set(told.backlog());
+    } else {
+      events.addAndGet(told.stored() - told.counted());
     }
   }
 

@@ -4,6 +4,7 @@ import io.steelyard.bus.Address;
 import io.steelyard.bus.BusRecord;
 import io.steelyard.bus.Reply;
 import io.steelyard.bus.Request;
+import java.util.UUID;
 
 /** What the usage verticle may be asked: to store events, durably and once. */
 public sealed interface UsageMessages<R extends Reply> extends Request<R> {
@@ -22,11 +23,14 @@ public sealed interface UsageMessages<R extends Reply> extends Request<R> {
   record Ingested(int accepted, int duplicates) implements Reply {}
 
   /**
-   * What a process that counts tells those of the cluster that only store.
+   * What a process that stores or counts tells the others of the cluster.
    *
    * @param process that tells it
-   * @param events counted since it told last
-   * @param backlog stored and not counted, where it has just looked; else null
+   * @param counts whether it counts, too
+   * @param stored events since it told last
+   * @param counted events since it told last
+   * @param backlog stored and not counted by anybody, where it has just looked; else null
    */
-  record EventsCounted(String process, int events, Long backlog) implements BusRecord {}
+  record EventsCounted(UUID process, boolean counts, int stored, int counted, Long backlog)
+      implements BusRecord {}
 }

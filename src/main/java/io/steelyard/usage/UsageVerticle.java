@@ -48,9 +48,9 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
   protected Future<?> open() {
     MeterRegistry metrics = settings.metrics();
     pool = pools.ingest(vertx);
-    store = new EventStore(HeldEvents.of(vertx));
-    Database database = new Database();
     backlog = FoldBacklog.of(vertx);
+    store = new EventStore(HeldEvents.of(vertx), backlog::holder);
+    Database database = new Database();
     vertx.eventBus().localConsumer(Address.EVENTS_COUNTED, message -> buffer.goOn());
     vertx.setPeriodic(LOOK_AGAIN_MS, timer -> buffer.goOn());
     numbers = new MerchantNumbers(database::merchantNumber);

@@ -176,6 +176,17 @@ class RecordCodecTest {
   }
 
   @Test
+  void whatTheNextVersionKnowsBesidesIsPassedBy() {
+    String tag = "NodeMessages.Announcement";
+    String json = "{\"node\":\"n\",\"answers\":[\"USAGE\"],\"mood\":\"good\"}";
+    Buffer wire = Buffer.buffer().appendByte((byte) 0);
+    wire.appendInt(tag.length()).appendString(tag).appendInt(json.length()).appendString(json);
+
+    assertThat(CODEC.decodeFromWire(0, wire))
+        .isEqualTo(new NodeMessages.Announcement("n", List.of("USAGE")));
+  }
+
+  @Test
   void aFailureOfAnUnknownTypeIsRefused() throws Exception {
     String json = "{\"type\":\"Bribed\",\"failure\":{}}";
     Buffer wire = Buffer.buffer().appendInt(json.length()).appendString(json);

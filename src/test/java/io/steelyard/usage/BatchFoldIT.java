@@ -5,11 +5,7 @@ import static io.steelyard.usage.UsageFixture.await;
 import static io.steelyard.usage.UsageFixture.event;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.catalog.CatalogStore;
-import io.steelyard.config.Config;
-import io.steelyard.merchant.MerchantClock;
-import io.vertx.sqlclient.Pool;
-import java.time.Clock;
+import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
@@ -56,20 +52,7 @@ class BatchFoldIT {
     "1, 1000000, 3",
   })
   void aClaimStopsAtEitherBoundAndTakesAtLeastOneBatch(int eventsMax, int bytesMax, int left) {
-    MerchantClock clock = new MerchantClock(Clock.systemUTC());
-    Config.Aggregation config = UsageFixture.claiming(eventsMax, bytesMax);
-    Pool pool = usage.pools.aggregation(usage.vertx, config.statementTimeoutMs());
-    BatchFold fold =
-        new BatchFold(
-            config,
-            new UsageStore(clock),
-            new Folding(new PlanCache(new CatalogStore(), clock::systemNow)),
-            HeldEvents.of(usage.vertx),
-            new AggregationMetrics(usage.metrics, usage.vertx),
-            clock::systemNow,
-            events -> {});
-
-    assertThat(await(fold.runOnce(pool).eventually(pool::close))).isTrue();
+    assertThat(usage.foldOnce(UsageFixture.claiming(eventsMax, bytesMax), Instant.now())).isTrue();
 
     assertThat(usage.number("SELECT count(*) FROM event_batch")).isEqualByComparingTo("" + left);
   }

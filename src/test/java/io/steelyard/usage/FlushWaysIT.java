@@ -32,7 +32,7 @@ class FlushWaysIT {
   private static Pool pool;
 
   private final SqlConnection connection = await(pool.getConnection());
-  private final EventStore store = new EventStore(HeldEvents.of(usage.vertx));
+  private final EventStore store = new EventStore(HeldEvents.of(usage.vertx), () -> null);
   private final int number = await(store.merchantNumber(connection, usage.merchant));
 
   /** How often each statement was carried out. */

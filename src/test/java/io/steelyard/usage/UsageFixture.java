@@ -6,6 +6,7 @@ import io.steelyard.bus.Bus;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.RecordCodec;
 import io.steelyard.bus.ServiceVerticle;
+import io.steelyard.catalog.CatalogStore;
 import io.steelyard.config.Config;
 import io.steelyard.db.Endpoint;
 import io.steelyard.db.Pools;
@@ -21,6 +22,7 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.ThreadingModel;
 import io.vertx.core.Vertx;
+import io.vertx.sqlclient.Pool;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -58,9 +60,16 @@ final class UsageFixture implements AutoCloseable {
   final Pools pools;
 
   UsageFixture() {
-    endpoint = PostgresSupport.migratedDatabase();
+    this(Vertx.vertx(), PostgresSupport.migratedDatabase());
+  }
+
+  /**
+   * @param vertx is closed with this
+   */
+  UsageFixture(Vertx vertx, Endpoint database) {
+    endpoint = database;
     metrics = new SimpleMeterRegistry();
-    vertx = Vertx.vertx();
+    this.vertx = vertx;
     bus = new Bus(vertx, true);
     pools = new Pools(DATABASE, endpoint);
     new RecordCodec(List.of(UsageMessages.class, BillingMessages.class)).register(vertx);
@@ -106,6 +115,22 @@ final class UsageFixture implements AutoCloseable {
             new DeploymentOptions()
                 .setThreadingModel(ThreadingModel.WORKER)
                 .setInstances(instances)));
+  }
+
+  /** One claim at this time; whether it found anything. */
+  boolean foldOnce(Config.Aggregation config, Instant now) {
+    Pool pool = pools.aggregation(vertx, config.statementTimeoutMs());
+    BatchFold fold =
+        new BatchFold(
+            config,
+            new UsageStore(clock),
+            new Folding(new PlanCache(new CatalogStore(), clock::systemNow)),
+            HeldEvents.of(vertx),
+            FoldBacklog.of(vertx),
+            new AggregationMetrics(metrics, vertx),
+            () -> now,
+            FoldBacklog.of(vertx)::counted);
+    return await(fold.runOnce(pool).eventually(pool::close));
   }
 
   void undeploy(String id) {
