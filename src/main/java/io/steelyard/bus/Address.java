@@ -31,8 +31,8 @@ public enum Address {
   /** Broadcast within a process after events were counted: what waits to be stored goes on. */
   public static final String EVENTS_COUNTED = "billing.usage.counted";
 
-  /** Broadcast between the nodes of a cluster: how many events one of them has counted. */
-  public static final String EVENTS_COUNTED_ELSEWHERE = "billing.usage.counted.elsewhere";
+  /** Broadcast between the nodes of a cluster: how many events one stores and counts. */
+  public static final String EVENTS_TOLD = "billing.usage.told";
 
   /** Broadcast after work for gateways was written down so that the delivery wakes up; no body. */
   public static final String DELIVERIES_WAITING = "billing.delivery.waiting";

@@ -1,7 +1,7 @@
 package io.steelyard.usage;
 
 import io.steelyard.bus.Address;
-import io.steelyard.usage.UsageMessages.EventsCounted;
+import io.steelyard.usage.UsageMessages.EventsTold;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.EventBus;
 import io.vertx.core.shareddata.Shareable;
@@ -58,8 +58,7 @@ final class FoldBacklog implements Shareable {
     FoldBacklog backlog = new FoldBacklog(vertx.eventBus());
     vertx
         .eventBus()
-        .<EventsCounted>consumer(
-            Address.EVENTS_COUNTED_ELSEWHERE, message -> backlog.hear(message.body()));
+        .<EventsTold>consumer(Address.EVENTS_TOLD, message -> backlog.hear(message.body()));
     return backlog;
   }
 
@@ -106,8 +105,8 @@ final class FoldBacklog implements Shareable {
     long now = System.nanoTime();
     if (backlog != null || now - toldAtNanos > TELL_EVERY_NANOS) {
       others.publish(
-          Address.EVENTS_COUNTED_ELSEWHERE,
-          new EventsCounted(process, counts, untoldStored, untoldCounted, backlog));
+          Address.EVENTS_TOLD,
+          new EventsTold(process, counts, untoldStored, untoldCounted, backlog));
       untoldStored = 0;
       untoldCounted = 0;
       toldAtNanos = now;
@@ -115,7 +114,7 @@ final class FoldBacklog implements Shareable {
   }
 
   /** What was told in between is in a measured backlog already, or not; the next one mends it. */
-  private void hear(EventsCounted told) {
+  private void hear(EventsTold told) {
     if (told.process().equals(process)) {
       return;
     }

@@ -31,6 +31,6 @@ public sealed interface UsageMessages<R extends Reply> extends Request<R> {
    * @param counted events since it told last
    * @param backlog stored and not counted by anybody, where it has just looked; else null
    */
-  record EventsCounted(UUID process, boolean counts, int stored, int counted, Long backlog)
+  record EventsTold(UUID process, boolean counts, int stored, int counted, Long backlog)
       implements BusRecord {}
 }

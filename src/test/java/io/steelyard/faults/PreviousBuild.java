@@ -8,27 +8,35 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The jar of an earlier version: the one of {@code -Dsteelyard.previous.jar}, or one that is built
- * here, once, from a commit of this repository's past.
+ * An earlier version: the jar that its setting names, e.g. {@code -Dsteelyard.previous.lone.jar},
+ * or one that is built here, once, from a commit of this repository's past.
  */
-final class PreviousBuild {
-  /** The last one with schema version 012; {@code -Dsteelyard.previous.commit} names another. */
-  private static final String COMMIT = "380ee5bfce314c11738c1ba56a8d9c7b31f185f6";
+enum PreviousBuild {
+  /** The last one that knew of no cluster, with schema version 012. */
+  LONE("380ee5bfce314c11738c1ba56a8d9c7b31f185f6"),
+
+  /** One that forms a cluster with later versions, with schema version 015. */
+  CLUSTERED("0bb2b38acc1a70890c28e789eadfecf9c2e32e89");
 
   private static final long BUILD_LIMIT_MINUTES = 10;
 
-  private PreviousBuild() {}
+  private final String commit;
+
+  PreviousBuild(String commit) {
+    this.commit = commit;
+  }
 
   /** Where there is none, and none can be built, the test that asks is reported as not run. */
-  static Path jar() {
-    String given = System.getProperty("steelyard.previous.jar", "");
+  Path jar() {
+    String setting = "steelyard.previous.%s.jar".formatted(name().toLowerCase(Locale.ROOT));
+    String given = System.getProperty(setting, "");
     if (!given.isBlank()) {
       return Path.of(given).toAbsolutePath();
     }
-    String commit = System.getProperty("steelyard.previous.commit", COMMIT);
     Path dir = Path.of("target", "previous", commit).toAbsolutePath();
     Path jar = dir.resolve("steelyard.jar");
     if (!Files.exists(jar)) {

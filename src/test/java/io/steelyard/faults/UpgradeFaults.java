@@ -6,6 +6,7 @@ import io.steelyard.db.Endpoint;
 import io.steelyard.faults.Ledger.Entry;
 import io.steelyard.faults.Ledger.Outcome;
 import io.steelyard.faults.Ledger.Sent;
+import io.steelyard.faults.Node.Place;
 import io.steelyard.json.Json;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.ServiceProcess;
@@ -15,19 +16,18 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Two nodes of the previous version run; two of this one start on the same database at once, and
  * bring its schema up to date, while events come in. Both versions store, count and bill side by
- * side; then the old ones are replaced one after the other.
+ * side, in one cluster if the old ones know of such; then these are replaced one after the other.
  */
 class UpgradeFaults {
   private static final long ASKED_EVERY_MS = 500;
@@ -47,19 +47,18 @@ class UpgradeFaults {
   private Launch previous;
   private Scene scene;
 
-  @BeforeEach
-  void findPrevious() {
-    previous = Launch.ofJar(PreviousBuild.jar());
-  }
-
-  @Test
-  void bothVersionsServeSideBySideAndTheOldOneIsReplaced() throws Exception {
-    try (Scene opened = Scene.open("upgrade", temp, this::account)) {
+  @ParameterizedTest
+  @EnumSource
+  void bothVersionsServeSideBySideAndTheOldOneIsReplaced(PreviousBuild build) throws Exception {
+    previous = Launch.ofJar(build.jar());
+    boolean clustered = build == PreviousBuild.CLUSTERED;
+    try (Scene opened = Scene.open("upgrade-" + build, temp, this::account)) {
       scene = opened;
-      List<Node> old = List.of(scene.node(before()), scene.node(before()));
-      List<Node> young = List.of(scene.node(), scene.node());
-      List<Node> all = new ArrayList<>(old);
-      all.addAll(young);
+      List<Place> places = List.of(before(), before(), scene.here(), scene.here());
+      List<Node> all =
+          clustered ? scene.cluster(places) : places.stream().map(scene::node).toList();
+      List<Node> old = all.subList(0, 2);
+      List<Node> young = all.subList(2, 4);
       old.forEach(Node::start);
       String schema = scene.query(SCHEMA);
       try (ReadinessWatch watch = new ReadinessWatch(all, ASKED_EVERY_MS);
@@ -67,6 +66,9 @@ class UpgradeFaults {
         scene.awaitMore(atOld, 1000, 60);
 
         Merchant.atOnce(young.size(), i -> young.get(i).start());
+        if (clustered) {
+          Scene.awaitMembers(all, 30);
+        }
 
         scene.say("schema %s, now %s; the old nodes go on", schema, scene.query(SCHEMA));
         assertThat(scene.query(SCHEMA)).isGreaterThan(schema);
@@ -80,18 +82,22 @@ class UpgradeFaults {
         }
         billOnBoth(old.getFirst().process(), young.getFirst().process());
         replace(old, all, watch);
+        if (clustered) {
+          Scene.awaitMembers(all, 30);
+        }
       }
     }
   }
 
   private Account account(Endpoint database) {
     try (ServiceProcess first =
-        ServiceProcess.start(Scene.directory("upgrade"), database, Map.of(), Map.of(), previous)) {
+        ServiceProcess.start(
+            Scene.directory("upgrade-account"), database, Map.of(), Map.of(), previous)) {
       return Account.make(first);
     }
   }
 
-  private Node.Place before() {
+  private Place before() {
     return scene.here().launched(previous);
   }
 
