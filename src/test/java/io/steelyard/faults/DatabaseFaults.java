@@ -4,18 +4,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.db.CrashablePostgres;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** PostgreSQL crashes while events come in, and is started again; the service is not. */
+/**
+ * PostgreSQL crashes while events come in, and is started again; the service is not. Once it stays
+ * away for long, while very many clients call again at once, three times, whenever they fail.
+ */
 class DatabaseFaults {
   private static final int CRASHES = Integer.getInteger("faults.crashes", 10);
   private static final int EVENTS_MAX = 4000;
   private static final int AWAY_MS_MAX = 3000;
   private static final long RECOVERED_WITHIN_MS = 15_000;
+  private static final long OUTAGE_S = Long.getLong("faults.outageSeconds", 20);
+  private static final int IMPATIENT = Integer.getInteger("faults.impatient", 100);
+  private static final int AT_ONCE = 3;
+  private static final long NORMAL_WITHIN_S = 60;
+  private static final long LOOK_MS = 5000;
 
   @TempDir Path temp;
 
@@ -54,5 +63,51 @@ class DatabaseFaults {
       scene.say("%d crashes; slowest from ready to the first 202: %d ms", CRASHES, slowestMs);
       assertThat(slowestMs).isLessThan(RECOVERED_WITHIN_MS);
     }
+  }
+
+  @Test
+  void awayForLongWhileClientsDoNotWait() throws Exception {
+    try (Scene scene = Scene.open("postgres-away", temp)) {
+      Node node = scene.node();
+      node.start();
+      Door door = new Door(node.host(), node.port(), () -> true);
+      try (EventLoad load =
+          new EventLoad(scene.account(), List.of(door), scene.ledger(), Scene.SEED)
+              .repeatingAtOnce(AT_ONCE)
+              .start(IMPATIENT)) {
+        scene.awaitMore(load, 1000, 60);
+        long usual = acknowledgedInALook(load);
+        scene.postgres().stopImmediately();
+        load.databaseIsAway();
+        Thread.sleep(OUTAGE_S * 1000);
+        load.databaseIsBack();
+        long refused = load.statuses().getOrDefault(503, 0L);
+        scene.postgres().start();
+        long backAt = System.nanoTime();
+        Scene.until(
+            "as usual",
+            Scene.stretched(NORMAL_WITHIN_S),
+            () -> {
+              long lookedAt = System.nanoTime();
+              return acknowledgedInALook(load) > usual / 2 && door.troubledAtNanos() < lookedAt;
+            });
+        scene.say(
+            "away for %d s: %d calls refused with 503; as usual %d ms after its return"
+                + " (%d events in %d ms before)",
+            OUTAGE_S,
+            refused,
+            TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - backAt),
+            usual,
+            LOOK_MS);
+        assertThat(refused).isGreaterThan(IMPATIENT);
+        scene.check(load);
+      }
+    }
+  }
+
+  private static long acknowledgedInALook(EventLoad load) throws InterruptedException {
+    long before = load.acknowledged();
+    Thread.sleep(LOOK_MS);
+    return load.acknowledged() - before;
   }
 }

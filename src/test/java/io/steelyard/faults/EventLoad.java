@@ -39,6 +39,7 @@ final class EventLoad implements AutoCloseable {
   private final AtomicLong acknowledged = new AtomicLong();
   private final AtomicLong slowestNanos = new AtomicLong();
   private volatile boolean stopping;
+  private int repeatedAtOnce;
 
   /** Counts when the database goes and when it comes back: odd while it is away. */
   private final AtomicInteger outage = new AtomicInteger();
@@ -48,6 +49,12 @@ final class EventLoad implements AutoCloseable {
     this.doors = List.copyOf(doors);
     this.ledger = ledger;
     this.seed = seed;
+  }
+
+  /** What fails is tried again so many times without a pause, before each pause. */
+  EventLoad repeatingAtOnce(int times) {
+    repeatedAtOnce = times;
+    return this;
   }
 
   EventLoad start(int connections) {
@@ -149,9 +156,9 @@ final class EventLoad implements AutoCloseable {
     private void deliver(Batch batch) throws InterruptedException {
       byte[] request = request(batch);
       long giveUpAt = System.nanoTime() + GIVE_UP_NANOS;
-      for (boolean first = true; ; first = false) {
+      for (int calls = 1; ; calls++) {
         ledger.before(batch.events());
-        Outcome outcome = outcome(batch, call(request), first);
+        Outcome outcome = outcome(batch, call(request), calls == 1);
         ledger.after(batch.events(), outcome);
         if (outcome == Outcome.ACKED) {
           batches.acknowledged(batch);
@@ -164,7 +171,7 @@ final class EventLoad implements AutoCloseable {
           fault("gave up: " + batch.events().getFirst().key());
           return;
         }
-        Thread.sleep(RETRY_MS);
+        Thread.sleep(calls % (repeatedAtOnce + 1) == 0 ? RETRY_MS : 0);
       }
     }
 

@@ -14,12 +14,13 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * The network between the service and PostgreSQL: a connection is cut or falls silent at any byte
  * of what is said on it, in either direction, while events are stored and counted; the database's
- * answer to what it has committed is lost; nothing passes at all for a while.
+ * answer to what it has committed is lost; nothing passes at all for a while; answers are late.
  */
 class LinkFaults {
   private static final int BREAKS = Integer.getInteger("faults.breaks", 60);
   private static final int LOST_ANSWERS = Integer.getInteger("faults.lostAnswers", 60);
   private static final long HELD_S = Long.getLong("faults.heldSeconds", 20);
+  private static final long DELAY_MS = 2000;
   private static final int BYTES_MAX = 40_000;
   private static final int SILENCES_PERCENT = 30;
   private static final long RECOVERED_WITHIN_S = 20;
@@ -111,6 +112,22 @@ class LinkFaults {
           proxy.release();
           scene.say("held for %d s; back after %d ms", HELD_S, recovered(scene, load));
           assertThat(load.statuses()).containsKey(503);
+        });
+  }
+
+  @Test
+  void whatTheDatabaseSaysIsLate() throws Exception {
+    run(
+        "link-late",
+        (proxy, load, scene) -> {
+          long before = load.acknowledged();
+          proxy.delayAnswers(DELAY_MS);
+          Thread.sleep(HELD_S * 1000);
+          long meanwhile = load.acknowledged() - before;
+          proxy.delayAnswers(0);
+          scene.say(
+              "%d ms late for %d s: %d events acknowledged meanwhile; back after %d ms",
+              DELAY_MS, HELD_S, meanwhile, recovered(scene, load));
         });
   }
 }

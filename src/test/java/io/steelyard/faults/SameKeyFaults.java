@@ -6,6 +6,7 @@ import io.steelyard.faults.Batches.Batch;
 import io.steelyard.faults.Ledger.Outcome;
 import io.steelyard.faults.Ledger.Sent;
 import io.steelyard.support.Merchant;
+import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.RawHttp;
 import io.steelyard.support.RawHttp.Response;
 import java.nio.charset.StandardCharsets;
@@ -23,7 +24,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The same events are sent to three nodes at once, very often. */
+/**
+ * The same events are sent to three nodes at once, very often; also where the database keeps no key
+ * unique, which must be seen.
+ */
 class SameKeyFaults {
   private static final int KEYS = Integer.getInteger("faults.sameKeys", 20);
   private static final int TIMES = Integer.getInteger("faults.sameKeyTimes", 1000);
@@ -32,6 +36,7 @@ class SameKeyFaults {
   private static final int SENDERS = 100;
   private static final int NODES = 3;
   private static final long P99_WITHIN_MS = 1000;
+  private static final int KEYS_OF_THE_BLIND = 5;
   private static final Pattern ACCEPTED =
       Pattern.compile("\\{\"accepted\":(\\d+),\"duplicates\":(\\d+)}");
 
@@ -63,6 +68,31 @@ class SameKeyFaults {
       assertThat(acceptedOfBatches).containsOnly(BATCH_EVENTS);
       assertThat(p99).isLessThan(Scene.stretched(P99_WITHIN_MS));
       scene.checkBooks();
+    }
+  }
+
+  @Test
+  void withoutAUniqueKeyDoublesAreSeen() {
+    try (Scene opened = Scene.open("same-key-not-unique", temp)) {
+      scene = opened;
+      PostgresSupport.execute(
+          scene.postgres().endpoint(), "ALTER TABLE event_key DROP CONSTRAINT event_key_pkey");
+      nodes = scene.cluster(Collections.nCopies(NODES, scene.here()));
+      Scene.start(nodes);
+      List<List<Sent>> keys = events(KEYS_OF_THE_BLIND, 1);
+
+      List<Integer> accepted = sendAll(keys, NODES, 1);
+      Scene.until(
+          "everything counted",
+          60,
+          () -> scene.query("SELECT count(*) FROM event_batch").equals("0"));
+      List<String> faults = scene.faults();
+
+      scene.say("without the constraint: accepted %s times, %d faults", accepted, faults.size());
+      assertThat(accepted).anyMatch(times -> times > 1);
+      assertThat(faults)
+          .anyMatch(fault -> fault.startsWith("stored twice: "))
+          .anyMatch(fault -> fault.startsWith("counter "));
     }
   }
 

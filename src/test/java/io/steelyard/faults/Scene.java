@@ -283,14 +283,7 @@ final class Scene implements AutoCloseable {
         "everything counted",
         COUNTED_WITHIN_S,
         () -> query("SELECT count(*) FROM event_batch").equals("0"));
-    assertThat(
-            LedgerCheck.faults(
-                postgres.endpoint(),
-                account.merchantUuid(),
-                account.customerUuids(),
-                ledger.entries()))
-        .as("seed %d, %s", SEED, dir)
-        .isEmpty();
+    assertThat(faults()).as("seed %d, %s", SEED, dir).isEmpty();
     HttpResponse<String> report =
         nodes
             .getFirst()
@@ -298,6 +291,12 @@ final class Scene implements AutoCloseable {
             .operator("GET", "/operator/merchants/" + account.merchantId() + "/integrity", null)
             .join();
     assertThat(Json.readMap(report.body())).as(report.body()).containsEntry("clean", true);
+  }
+
+  /** What of the ledger is not so in the database; everything must have been counted. */
+  List<String> faults() {
+    return LedgerCheck.faults(
+        postgres.endpoint(), account.merchantUuid(), account.customerUuids(), ledger.entries());
   }
 
   String query(String sql) {

@@ -18,7 +18,7 @@ import java.util.function.Supplier;
 
 /**
  * A TCP proxy that can lose the answer to one thing a client says, break a connection at any of its
- * bytes, and hold back everything.
+ * bytes, hold back everything, and delay what the server says.
  */
 public final class LossyProxy implements AutoCloseable {
   private final ServerSocket listener;
@@ -30,6 +30,7 @@ public final class LossyProxy implements AutoCloseable {
   private final Condition released = lock.newCondition();
   private Break nextBreak;
   private boolean held;
+  private volatile long delayMs;
 
   /** How the answer goes missing. */
   public enum Loss {
@@ -108,6 +109,11 @@ public final class LossyProxy implements AutoCloseable {
         });
   }
 
+  /** What the server says from now on takes so much longer, or no longer than it takes for 0. */
+  public void delayAnswers(long ms) {
+    delayMs = ms;
+  }
+
   private <T> T locked(Supplier<T> work) {
     lock.lock();
     try {
@@ -168,8 +174,18 @@ public final class LossyProxy implements AutoCloseable {
             if (answersLost == Loss.CUT) {
               close(client);
             }
+            delay();
             return answersLost == null ? passing(Direction.TO_CLIENT, length) : 0;
           });
+    }
+
+    /** What is said meanwhile waits behind it. */
+    private void delay() {
+      try {
+        Thread.sleep(delayMs);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException("nobody interrupts it", e);
+      }
     }
 
     /** How many of the bytes arrive. */
