@@ -28,6 +28,7 @@ public final class Database {
   public static Database open(Config.Database config, Path workDir) {
     if (!config.embedded()) {
       Endpoint endpoint = Endpoint.of(config.parsedUrl());
+      Encrypting.check(endpoint.encryption());
       FirstConnection.await(endpoint, config.connectTimeoutMs());
       return new Database(endpoint, null, null);
     }

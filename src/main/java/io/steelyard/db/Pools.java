@@ -173,7 +173,7 @@ public final class Pools {
                 .setReadIdleTimeout(silenceMs)
                 .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
                 .setTcpKeepAlive(true))
-        .connectingTo(connect)
+        .connectingTo(Encrypting.apply(endpoint.encryption(), connect))
         .using(vertx)
         .build();
   }

@@ -358,7 +358,8 @@ class ConfigLoaderTest {
     Config config = load();
 
     assertThat(config.database().parsedUrl())
-        .isEqualTo(new DatabaseUrl("db.example", 6432, "main", "billing", "s3cret"));
+        .isEqualTo(
+            new DatabaseUrl("db.example", 6432, "main", "billing", "s3cret", Encryption.NONE));
     assertThat(config.demoEnabled()).isFalse();
   }
 
@@ -374,7 +375,47 @@ class ConfigLoaderTest {
   void aDatabaseUrlIsTakenApart(
       String url, String host, int port, String database, String user, String password) {
     assertThat(DatabaseUrl.parse(url))
-        .isEqualTo(new DatabaseUrl(host, port, database, user, password));
+        .isEqualTo(new DatabaseUrl(host, port, database, user, password, Encryption.NONE));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "sslmode=disable,                                   DISABLE,     ",
+    "sslmode=require,                                   REQUIRE,     ",
+    "sslmode=verify-ca&sslrootcert=ca.pem,              VERIFY_CA,   ca.pem",
+    "sslrootcert=%2Fetc%2Four%20ca.pem&sslmode=verify-full, VERIFY_FULL, /etc/our ca.pem",
+  })
+  void aDatabaseUrlSaysHowToEncrypt(String query, Encryption.Mode mode, String rootCert) {
+    assertThat(DatabaseUrl.parse("postgresql://u:p@h/d?" + query).encryption())
+        .isEqualTo(new Encryption(mode, rootCert));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          sslmode=prefer                | have an sslmode of disable, require, verify-ca or verify-full (allow and prefer would go on in clear text)
+          sslmode=                      | have an sslmode of disable, require, verify-ca or verify-full (allow and prefer would go on in clear text)
+          sslmode=verify-full           | name a PEM file as sslrootcert where sslmode is verify-full
+          sslmode=verify-ca&sslrootcert=| name a PEM file as sslrootcert where sslmode is verify-ca
+          sslrootcert=ca.pem            | have an sslmode of verify-ca or verify-full where sslrootcert is set
+          sslmode=require&sslmode=disable | have its parameter sslmode once
+          """)
+  void aDatabaseUrlThatProtectsNothingIsRefused(String query, String must) {
+    env.put("STEELYARD_DATABASE_URL", URL + "?" + query);
+    env.put("STEELYARD_OPERATOR_TOKEN", TOKEN);
+    refusedWith("database.url must " + must);
+  }
+
+  @Test
+  void everyFaultOfADatabaseUrlsParametersIsNamedWithoutTheirValues() {
+    env.put("STEELYARD_DATABASE_URL", URL + "?password=hush&sslmode=allow&sslrootcert=ca.pem&x");
+    refusedWithAll(
+        "database.url may have the parameters sslmode and sslrootcert only",
+        "database.url must have an sslmode of disable, require, verify-ca or verify-full (allow and"
+            + " prefer would go on in clear text)",
+        "operator.token must be set to at least 16 characters when database.url is set");
   }
 
   @ParameterizedTest
@@ -388,7 +429,7 @@ class ConfigLoaderTest {
         "postgresql://u:hush@h:65536/d",
         "postgresql://u:hush%4@h/d",
         "postgresql://u:hush%zz@h/d",
-        "postgresql://u:hush@h/d?sslmode=require",
+        "postgresql://u:hush@h/d#sslmode=require",
         "postgresql://u:hu@sh@h/d",
         "hush",
       })
