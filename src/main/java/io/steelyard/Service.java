@@ -104,7 +104,7 @@ public final class Service {
     this.platform = platform;
     this.database = opened.database();
     this.schemaVersion = opened.schemaVersion();
-    this.pools = new Pools(given.database(), database.endpoint());
+    this.pools = database.pools(given.database());
     this.tokenGenerated = given.operator().token() == null;
     this.config =
         given.withSecrets(

@@ -4,8 +4,10 @@ import io.steelyard.config.Encryption;
 import io.steelyard.config.StartFailure;
 import java.net.UnknownHostException;
 import java.security.cert.CertificateException;
+import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -19,16 +21,18 @@ public final class FirstConnection {
   private FirstConnection() {}
 
   /**
-   * Returns when the database let us in. One that is not there yet is tried again until the time is
+   * Waits until the database lets us in. One that is not there yet is tried again until the time is
    * over; one that refuses is not.
+   *
+   * @return settings that every session should begin with, and may
    */
-  public static void await(Endpoint endpoint, int limitMs) {
+  static Map<String, String> await(Endpoint endpoint, int limitMs) {
     long deadline = System.nanoTime() + limitMs * 1_000_000L;
     while (true) {
       long leftMs = (deadline - System.nanoTime()) / 1_000_000;
-      try {
-        DriverManager.getConnection(endpoint.jdbcUrl(), properties(endpoint, leftMs)).close();
-        return;
+      try (Connection connection =
+          DriverManager.getConnection(endpoint.jdbcUrl(), properties(endpoint, leftMs))) {
+        return Liveness.takenBy(connection);
       } catch (SQLException e) {
         String state = String.valueOf(e.getSQLState());
         // 08 no connection, 57P03 starting up or shutting down, 53300 too many clients
