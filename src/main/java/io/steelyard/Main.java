@@ -11,6 +11,7 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -67,14 +68,14 @@ public final class Main {
       introduce(service, demo);
       log().debug("Settings:\n{}", service.config());
     } catch (StartFailure e) {
-      fail(starting, e.getMessage());
+      fail(starting, e.lines());
     } catch (TimeoutException e) {
-      fail(starting, "the start took longer than " + START_LIMIT_S + " s");
+      fail(starting, List.of("the start took longer than " + START_LIMIT_S + " s"));
     } catch (Exception e) {
       if (!stopping) {
         log().error("The start failed", e);
       }
-      fail(starting, e.getClass().getName() + ": " + e.getMessage());
+      fail(starting, List.of(e.getClass().getName() + ": " + e.getMessage()));
     }
   }
 
@@ -130,11 +131,14 @@ public final class Main {
     return LoggerFactory.getLogger(Main.class);
   }
 
-  private static void fail(Future<Service> starting, String reason) {
+  private static void fail(Future<Service> starting, List<String> reason) {
     if (stopping) {
       return; // what fails now fails because of the stop
     }
-    System.err.println("steelyard: " + reason.replaceAll("\\s*\\R\\s*", " "));
+    for (int i = 0; i < reason.size(); i++) {
+      String line = reason.get(i).replaceAll("\\s*\\R\\s*", " ");
+      System.err.println(i == 0 ? "steelyard: " + line : line);
+    }
     if (!starting.failed()) { // a start that failed has left nothing behind
       stopInOrder(starting);
     }

@@ -67,6 +67,7 @@ record Platform(
     EventLoopLag.watch(vertx, metrics);
     new FileDescriptorMetrics().bindTo(metrics);
     new UptimeMetrics().bindTo(metrics);
+    LogQueue.measure(metrics);
     return vertx;
   }
 

@@ -93,9 +93,9 @@ public final class Service {
   private final Map<String, Integer> ports = new ConcurrentHashMap<>();
   private volatile Deployment deployment;
   private volatile Nodes nodes;
+  private final Promise<Void> stopping = Promise.promise();
   private Future<Boolean> stopped;
   private volatile boolean ready;
-  private volatile boolean stopping;
 
   /** A database with the schema that this build works on. */
   private record Opened(Database database, String schemaVersion) {}
@@ -104,7 +104,7 @@ public final class Service {
     this.platform = platform;
     this.database = opened.database();
     this.schemaVersion = opened.schemaVersion();
-    this.pools = new Pools(given.database(), database.endpoint());
+    this.pools = database.pools(given.database());
     this.tokenGenerated = given.operator().token() == null;
     this.config =
         given.withSecrets(
@@ -206,7 +206,7 @@ public final class Service {
                 settings,
                 bus(),
                 () -> ready,
-                new Readiness(() -> ready, () -> stopping, schemaVersion, this::clusterState),
+                new Readiness(() -> ready, stopping.future(), schemaVersion, this::clusterState),
                 ports::put,
                 this::publicUrl));
     return Platform.detached(deployment.start(vertx))
@@ -250,7 +250,7 @@ public final class Service {
     if (stopped == null) {
       boolean wasReady = ready;
       ready = false;
-      stopping = true;
+      stopping.complete();
       Shutdown shutdown = new Shutdown();
       Duration drain = Duration.ofMillis(config.timeouts().drainMs()).plus(DRAIN_MARGIN);
       if (nodes != null) {

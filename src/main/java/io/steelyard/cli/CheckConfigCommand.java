@@ -12,7 +12,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "check-config",
     description = {
-      "Prints the settings in force, secrets masked, or the first that cannot be.",
+      "Prints the settings in force, secrets masked, or everything that cannot be.",
       "Reads them as a start would; nothing is connected to."
     },
     mixinStandardHelpOptions = true)

@@ -2,6 +2,7 @@ package io.steelyard.cli;
 
 import io.steelyard.config.StartFailure;
 import java.io.PrintWriter;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -77,14 +78,15 @@ public final class Cli {
   }
 
   private static int failed(Exception error, CommandLine command) {
-    String reason =
-        error instanceof CommandFailure || error instanceof StartFailure
-            ? error.getMessage()
-            : error.getClass().getName() + ": " + error.getMessage();
-    command.getErr().println("steelyard: " + Shown.line(reason));
-    if (error instanceof CommandFailure failure) {
-      failure.details().forEach(detail -> command.getErr().println("  " + Shown.line(detail)));
-    }
+    List<String> lines =
+        switch (error) {
+          case StartFailure failure -> failure.lines();
+          case CommandFailure failure -> failure.lines();
+          default -> List.of(error.getClass().getName() + ": " + error.getMessage());
+        };
+    PrintWriter err = command.getErr();
+    err.println("steelyard: " + Shown.line(lines.getFirst()));
+    lines.stream().skip(1).forEach(line -> err.println(Shown.line(line)));
     return FAILED;
   }
 }

@@ -1,6 +1,7 @@
 package io.steelyard.cli;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Why a command was not carried out: a line for the operator, and details where there are any. */
 final class CommandFailure extends RuntimeException {
@@ -17,7 +18,9 @@ final class CommandFailure extends RuntimeException {
     this.details = List.copyOf(details);
   }
 
-  List<String> details() {
-    return details;
+  /** The line, and the details below it. */
+  List<String> lines() {
+    return Stream.concat(Stream.of(getMessage()), details.stream().map(detail -> "  " + detail))
+        .toList();
   }
 }

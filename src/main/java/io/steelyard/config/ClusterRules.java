@@ -1,14 +1,16 @@
 package io.steelyard.config;
 
 import java.util.Arrays;
-import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** What must hold where {@code cluster.enabled} is. */
 final class ClusterRules {
+  private static final String ENABLED = "cluster.enabled";
   private static final int SECRET_CHARS_MIN = 16;
   private static final Pattern MEMBER =
       Pattern.compile("(\\[[0-9a-fA-F:]+]|[^\\s:\\[\\]]+):(\\d{1,5})");
@@ -17,51 +19,62 @@ final class ClusterRules {
 
   private ClusterRules() {}
 
-  static void check(Config config) {
+  static void check(Config config, Faults faults) {
     Config.Cluster cluster = config.cluster();
-    if (config.database().embedded()) {
-      throw new ConfigException(
-          "database.url must be set when cluster.enabled is true: the nodes share one database");
-    }
-    if (cluster.secret() == null || cluster.secret().length() < SECRET_CHARS_MIN) {
-      throw new ConfigException(
-          "cluster.secret must be set to at least %d characters when cluster.enabled is true"
-              .formatted(SECRET_CHARS_MIN));
-    }
-    if (WILDCARDS.contains(cluster.host())) {
-      throw new ConfigException(
-          "cluster.host must be the one address that other nodes reach this one at, not "
-              + cluster.host());
-    }
-    ports(config);
-    discovery(cluster);
-    tls(cluster.tls());
+    faults.rule(
+        config.database().embedded(),
+        "database.url must be set when cluster.enabled is true: the nodes share one database",
+        "database.url",
+        ENABLED);
+    faults.rule(
+        cluster.secret() == null || cluster.secret().length() < SECRET_CHARS_MIN,
+        "cluster.secret must be set to at least %d characters when cluster.enabled is true"
+            .formatted(SECRET_CHARS_MIN),
+        "cluster.secret",
+        ENABLED);
+    faults.rule(
+        WILDCARDS.contains(cluster.host()),
+        "cluster.host must be the one address that other nodes reach this one at, not "
+            + cluster.host(),
+        "cluster.host",
+        ENABLED);
+    ports(config, faults);
+    discovery(cluster, faults);
+    tls(cluster.tls(), faults);
   }
 
-  private static void ports(Config config) {
+  private static void ports(Config config, Faults faults) {
     int port = config.cluster().port();
     int eventBusPort = config.cluster().eventBusPort();
-    if (port == eventBusPort) {
-      throw new ConfigException(
-          "cluster.eventBusPort must differ from cluster.port, both are %d".formatted(port));
-    }
-    for (int other : List.of(config.http().port(), config.management().port())) {
-      if (other == port || other == eventBusPort) {
-        throw new ConfigException(
-            "cluster.port and cluster.eventBusPort must differ from http.port and management.port, one is %d"
-                .formatted(other));
-      }
+    faults.rule(
+        port == eventBusPort,
+        "cluster.eventBusPort must differ from cluster.port, both are %d".formatted(port),
+        "cluster.port",
+        "cluster.eventBusPort",
+        ENABLED);
+    Map<String, Integer> others =
+        Map.of("http.port", config.http().port(), "management.port", config.management().port());
+    for (String name : new TreeSet<>(others.keySet())) {
+      int other = others.get(name);
+      faults.rule(
+          other == port || other == eventBusPort,
+          "cluster.port and cluster.eventBusPort must differ from http.port and management.port, one is %d"
+              .formatted(other),
+          name,
+          other == port ? "cluster.port" : "cluster.eventBusPort",
+          ENABLED);
     }
   }
 
-  private static void discovery(Config.Cluster cluster) {
+  private static void discovery(Config.Cluster cluster, Faults faults) {
     for (String member : cluster.members()) {
       var form = MEMBER.matcher(member);
       int port = form.matches() ? Integer.parseInt(form.group(2)) : 0;
-      if (port < 1 || port > PORT_MAX) {
-        throw new ConfigException(
-            "cluster.members must be a list of host:port, not \"" + member + '"');
-      }
+      faults.rule(
+          port < 1 || port > PORT_MAX,
+          "cluster.members must be a list of host:port, not \"" + member + '"',
+          "cluster.members",
+          ENABLED);
     }
     long ways =
         Stream.of(
@@ -70,20 +83,24 @@ final class ClusterRules {
                 cluster.kubernetesService() != null)
             .filter(given -> given)
             .count();
-    if (ways > 1) {
-      throw new ConfigException(
-          "only one of cluster.members, cluster.dns and cluster.kubernetesService may be set");
-    }
+    faults.rule(
+        ways > 1,
+        "only one of cluster.members, cluster.dns and cluster.kubernetesService may be set",
+        "cluster.members",
+        "cluster.dns",
+        "cluster.kubernetesService",
+        ENABLED);
   }
 
-  private static void tls(Config.ClusterTls tls) {
+  private static void tls(Config.ClusterTls tls, Faults faults) {
     long given =
         Arrays.asList(tls.certificate(), tls.key(), tls.ca()).stream()
             .filter(Objects::nonNull)
             .count();
-    if (given != 0 && given != 3) {
-      throw new ConfigException(
-          "cluster.tls.certificate, cluster.tls.key and cluster.tls.ca must be set all or none");
-    }
+    faults.rule(
+        given != 0 && given != 3,
+        "cluster.tls.certificate, cluster.tls.key and cluster.tls.ca must be set all or none",
+        "cluster.tls",
+        ENABLED);
   }
 }

@@ -121,8 +121,8 @@ record ConfigKey(String name, RecordComponent component) {
   }
 
   /** That no source gives this setting a value, although it needs one. */
-  ConfigException missing() {
-    return new ConfigException(name + " must be set: " + allowed());
+  String missing() {
+    return name + " must be set: " + allowed();
   }
 
   ConfigException refused(Object value, String source) {

@@ -9,10 +9,14 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** The settings that one source names, already checked one by one. A null value unsets. */
+/**
+ * The settings that one source names, already checked one by one; those that cannot be are left
+ * out. A null value unsets.
+ */
 record ConfigLayer(Map<String, Object> values) {
   static final String CONFIG_FILE = "STEELYARD_CONFIG";
 
@@ -30,27 +34,34 @@ record ConfigLayer(Map<String, Object> values) {
 
   private static final Pattern SERVICE_LINK_ADDRESS = Pattern.compile("(tcp|udp)://.*");
 
-  static ConfigLayer of(JsonObject json, String source) {
-    Map<String, Object> values = new LinkedHashMap<>();
-    flatten("", json, source, values);
-    return new ConfigLayer(values);
+  static ConfigLayer of(JsonObject json, String source, Faults faults) {
+    ConfigLayer layer = new ConfigLayer(new LinkedHashMap<>());
+    layer.flatten("", json, source, faults);
+    return layer;
   }
 
-  private static void flatten(
-      String prefix, JsonObject section, String source, Map<String, Object> values) {
+  private void put(ConfigKey key, Supplier<Object> value, Faults faults) {
+    try {
+      values.put(key.name(), value.get());
+    } catch (ConfigException e) {
+      faults.of(key.name(), e.getMessage());
+    }
+  }
+
+  private void flatten(String prefix, JsonObject section, String source, Faults faults) {
     for (String member : section.fieldNames()) {
       String name = prefix + member;
       Object value = section.getValue(member);
       ConfigKey key = KEYS.get(name);
       if (key != null) {
-        values.put(name, key.fromJson(plain(value), source));
+        put(key, () -> key.fromJson(plain(value), source), faults);
       } else if (KEYS.keySet().stream().noneMatch(known -> known.startsWith(name + "."))) {
-        throw new ConfigException(
+        faults.add(
             "unknown setting \"" + name.replaceAll("\\p{Cntrl}", " ") + "\" (" + source + ")");
       } else if (value instanceof JsonObject nested) {
-        flatten(name + ".", nested, source, values);
+        flatten(name + ".", nested, source, faults);
       } else {
-        throw new ConfigException(name + " must be an object of settings (" + source + ")");
+        faults.of(name, name + " must be an object of settings (" + source + ")");
       }
     }
   }
@@ -59,8 +70,8 @@ record ConfigLayer(Map<String, Object> values) {
     return value instanceof JsonArray array ? array.getList() : value;
   }
 
-  static ConfigLayer ofEnvironment(Map<String, String> environment) {
-    Map<String, Object> values = new LinkedHashMap<>();
+  static ConfigLayer ofEnvironment(Map<String, String> environment, Faults faults) {
+    ConfigLayer layer = new ConfigLayer(new LinkedHashMap<>());
     new TreeMap<>(environment)
         .forEach(
             (variable, text) -> {
@@ -71,11 +82,13 @@ record ConfigLayer(Map<String, Object> values) {
               }
               ConfigKey key = BY_ENVIRONMENT_NAME.get(variable);
               if (key == null) {
-                throw new ConfigException("unknown setting " + variable + " (environment)");
+                faults.add("unknown setting " + variable + " (environment)");
+                return;
               }
-              values.put(key.name(), key.fromText(text, "environment variable " + variable));
+              String source = "environment variable " + variable;
+              layer.put(key, () -> key.fromText(text, source), faults);
             });
-    return new ConfigLayer(values);
+    return layer;
   }
 
   private static boolean isServiceLink(String variable, String text) {
@@ -84,21 +97,22 @@ record ConfigLayer(Map<String, Object> values) {
   }
 
   /** The prefixed form wins over the plain one, which another library might use too. */
-  static ConfigLayer ofProperties(Properties properties) {
-    Map<String, Object> values = new LinkedHashMap<>();
+  static ConfigLayer ofProperties(Properties properties, Faults faults) {
+    ConfigLayer layer = new ConfigLayer(new LinkedHashMap<>());
     for (String prefix : List.of("", PROPERTY_PREFIX)) {
       for (String property : new TreeSet<>(properties.stringPropertyNames())) {
         if (property.startsWith(prefix)) {
           ConfigKey key = KEYS.get(property.substring(prefix.length()));
           if (key != null) {
             String text = properties.getProperty(property);
-            values.put(key.name(), key.fromText(text, "system property " + property));
+            String source = "system property " + property;
+            layer.put(key, () -> key.fromText(text, source), faults);
           } else if (!prefix.isEmpty()) {
-            throw new ConfigException("unknown setting " + property + " (system property)");
+            faults.add("unknown setting " + property + " (system property)");
           }
         }
       }
     }
-    return new ConfigLayer(values);
+    return layer;
   }
 }

@@ -33,25 +33,37 @@ public final class ConfigLoader {
 
   private ConfigLoader() {}
 
-  /** The configuration, or a {@link ConfigException} whose message is one line for the operator. */
+  /** The configuration, or a {@link ConfigException} that names everything wrong with it. */
   public static Future<Config> load(
       Vertx vertx, Map<String, String> env, Properties sys, Path workDir) {
+    Faults faults = new Faults();
     return Future.succeededFuture()
         .compose(start -> files(vertx, env, workDir))
         .map(
             files -> {
               List<ConfigLayer> layers = new ArrayList<>();
-              layers.add(ConfigLayer.of(defaults(), "built-in defaults"));
-              layers.addAll(files);
-              layers.add(ConfigLayer.ofEnvironment(env));
-              layers.add(ConfigLayer.ofProperties(sys));
-              return merged(layers);
+              layers.add(ConfigLayer.of(defaults(), "built-in defaults", faults));
+              for (SettingsFile file : files) {
+                if (file.unreadable() == null) {
+                  layers.add(ConfigLayer.of(file.content(), file.name(), faults));
+                } else {
+                  faults.ofSource(file.unreadable());
+                }
+              }
+              layers.add(ConfigLayer.ofEnvironment(env, faults));
+              layers.add(ConfigLayer.ofProperties(sys, faults));
+              return merged(layers, faults);
             });
   }
 
-  private static Future<List<ConfigLayer>> files(
+  /**
+   * @param unreadable why there is no content; else null
+   */
+  private record SettingsFile(String name, JsonObject content, String unreadable) {}
+
+  private static Future<List<SettingsFile>> files(
       Vertx vertx, Map<String, String> env, Path workDir) {
-    List<Future<ConfigLayer>> files = new ArrayList<>();
+    List<Future<SettingsFile>> files = new ArrayList<>();
     Path local = workDir.resolve(DEFAULTS);
     if (Files.exists(local)) {
       files.add(file(vertx, local, DEFAULTS));
@@ -59,16 +71,22 @@ public final class ConfigLoader {
     String named = env.getOrDefault(ConfigLayer.CONFIG_FILE, "");
     if (!named.isEmpty()) {
       Path extra = workDir.resolve(named);
-      if (!Files.isReadable(extra) || Files.isDirectory(extra)) {
-        throw new ConfigException(
-            ConfigLayer.CONFIG_FILE + " names " + named + ", which is not a readable file");
-      }
-      files.add(file(vertx, extra, named));
+      files.add(
+          Files.isReadable(extra) && !Files.isDirectory(extra)
+              ? file(vertx, extra, named)
+              : Future.succeededFuture(
+                  new SettingsFile(
+                      named,
+                      null,
+                      ConfigLayer.CONFIG_FILE
+                          + " names "
+                          + named
+                          + ", which is not a readable file")));
     }
     return Future.all(files).map(all -> all.list());
   }
 
-  private static Future<ConfigLayer> file(Vertx vertx, Path path, String source) {
+  private static Future<SettingsFile> file(Vertx vertx, Path path, String source) {
     ConfigStoreOptions store =
         new ConfigStoreOptions()
             .setType("file")
@@ -83,22 +101,20 @@ public final class ConfigLoader {
                 .addStore(store));
     return retriever
         .getConfig()
-        .recover(error -> Future.failedFuture(unreadable(source, error)))
-        .map(json -> ConfigLayer.of(json, source))
+        .map(json -> new SettingsFile(source, json, null))
+        .otherwise(error -> new SettingsFile(source, null, unreadable(source, error)))
         .eventually(retriever::close);
   }
 
   /** Where the JSON breaks, without its text, which may hold secrets. */
-  private static ConfigException unreadable(String source, Throwable error) {
+  private static String unreadable(String source, Throwable error) {
     if (error instanceof DecodeException) {
-      return new ConfigException(
-          error.getCause() instanceof JsonProcessingException json && json.getLocation() != null
-              ? "%s is not valid JSON at line %d, column %d"
-                  .formatted(
-                      source, json.getLocation().getLineNr(), json.getLocation().getColumnNr())
-              : source + " is not a JSON object");
+      return error.getCause() instanceof JsonProcessingException json && json.getLocation() != null
+          ? "%s is not valid JSON at line %d, column %d"
+              .formatted(source, json.getLocation().getLineNr(), json.getLocation().getColumnNr())
+          : source + " is not a JSON object";
     }
-    return new ConfigException("cannot read " + source + ": " + error.getMessage());
+    return "cannot read " + source + ": " + error.getMessage();
   }
 
   private static JsonObject defaults() {
@@ -112,16 +128,23 @@ public final class ConfigLoader {
     }
   }
 
-  private static Config merged(List<ConfigLayer> layers) {
+  private static Config merged(List<ConfigLayer> layers, Faults faults) {
     Map<String, Object> values = new HashMap<>();
     layers.forEach(layer -> values.putAll(layer.values()));
+    boolean whole = true;
     for (ConfigKey key : ConfigKey.all().values()) {
       if (values.get(key.name()) == null && !key.mayBeUnset()) {
-        throw key.missing();
+        faults.of(key.name(), key.missing());
+        whole = false;
       }
     }
+    if (!whole) {
+      faults.throwIfAny();
+    }
+    // What could not be read has the value of an earlier source here, which the rules pass by.
     Config config = (Config) record("", Config.class, values);
-    ConfigRules.check(config);
+    ConfigRules.check(config, faults);
+    faults.throwIfAny();
     return config;
   }
 

@@ -11,36 +11,44 @@ final class ConfigRules {
 
   private ConfigRules() {}
 
-  static void check(Config config) {
-    database(config);
-    ports(config);
-    tls("http.tls.", config.http().tls());
-    tls("management.tls.", config.management().tls());
-    if (config.ingest().bufferedEventsMax() < config.limits().eventsPerBatch()) {
-      throw new ConfigException(
-          "ingest.bufferedEventsMax (%d) must be at least limits.eventsPerBatch (%d), or a full batch could never be stored"
-              .formatted(config.ingest().bufferedEventsMax(), config.limits().eventsPerBatch()));
-    }
-    // A compressed body is held with what it inflates to.
-    if (config.limits().bodyBytesPerMerchant() < 2L * config.limits().bodyBytes()) {
-      throw new ConfigException(
-          "limits.bodyBytesPercentPerMerchant (%d) of limits.bodyBytesInFlight (%d) must be at least twice limits.bodyBytes (%d), or a full body could never be read"
-              .formatted(
-                  config.limits().bodyBytesPercentPerMerchant(),
-                  config.limits().bodyBytesInFlight(),
-                  config.limits().bodyBytes()));
-    }
+  static void check(Config config, Faults faults) {
+    database(config, faults);
+    ports(config, faults);
+    tls("http.tls.", config.http().tls(), faults);
+    tls("management.tls.", config.management().tls(), faults);
+    amounts(config, faults);
     if (config.cluster().enabled()) {
-      ClusterRules.check(config);
+      ClusterRules.check(config, faults);
     }
+    encryptionKey(config.security().encryptionKey(), faults);
+    tracing(config.tracing(), faults);
+  }
+
+  private static void amounts(Config config, Faults faults) {
+    faults.rule(
+        config.ingest().bufferedEventsMax() < config.limits().eventsPerBatch(),
+        "ingest.bufferedEventsMax (%d) must be at least limits.eventsPerBatch (%d), or a full batch could never be stored"
+            .formatted(config.ingest().bufferedEventsMax(), config.limits().eventsPerBatch()),
+        "ingest.bufferedEventsMax",
+        "limits.eventsPerBatch");
+    // A compressed body is held with what it inflates to.
+    faults.rule(
+        config.limits().bodyBytesPerMerchant() < 2L * config.limits().bodyBytes(),
+        "limits.bodyBytesPercentPerMerchant (%d) of limits.bodyBytesInFlight (%d) must be at least twice limits.bodyBytes (%d), or a full body could never be read"
+            .formatted(
+                config.limits().bodyBytesPercentPerMerchant(),
+                config.limits().bodyBytesInFlight(),
+                config.limits().bodyBytes()),
+        "limits.bodyBytesPercentPerMerchant",
+        "limits.bodyBytesInFlight",
+        "limits.bodyBytes");
     // Half of the lease is for the gateway: a look, and the action itself.
-    if (config.delivery().leaseMs() < 4L * config.gateway().callTimeoutMs()) {
-      throw new ConfigException(
-          "delivery.leaseMs (%d) must be at least four times gateway.callTimeoutMs (%d), or an attempt could be repeated while it goes on"
-              .formatted(config.delivery().leaseMs(), config.gateway().callTimeoutMs()));
-    }
-    encryptionKey(config.security().encryptionKey());
-    tracing(config.tracing());
+    faults.rule(
+        config.delivery().leaseMs() < 4L * config.gateway().callTimeoutMs(),
+        "delivery.leaseMs (%d) must be at least four times gateway.callTimeoutMs (%d), or an attempt could be repeated while it goes on"
+            .formatted(config.delivery().leaseMs(), config.gateway().callTimeoutMs()),
+        "delivery.leaseMs",
+        "gateway.callTimeoutMs");
   }
 
   private static boolean isWebAddress(String text) {
@@ -54,87 +62,110 @@ final class ConfigRules {
     }
   }
 
-  private static void tracing(Config.Tracing tracing) {
+  private static void tracing(Config.Tracing tracing, Faults faults) {
     String authorization = tracing.authorization();
-    if (authorization != null && !authorization.matches("[\\x20-\\x7e]+")) {
-      throw new ConfigException(
-          "tracing.authorization must be one line of ASCII characters (its value is not shown)");
-    }
-    if (!isWebAddress(tracing.endpoint())) {
-      throw new ConfigException(
-          "tracing.endpoint must be the http or https address of a collector, such as http://127.0.0.1:4318/v1/traces");
-    }
+    faults.rule(
+        authorization != null && !authorization.matches("[\\x20-\\x7e]+"),
+        "tracing.authorization must be one line of ASCII characters (its value is not shown)",
+        "tracing.authorization");
+    faults.rule(
+        !isWebAddress(tracing.endpoint()),
+        "tracing.endpoint must be the http or https address of a collector, such as http://127.0.0.1:4318/v1/traces",
+        "tracing.endpoint");
   }
 
-  private static void database(Config config) {
+  private static void database(Config config, Faults faults) {
     if (config.database().embedded()) {
-      if (config.database().distributed()) {
-        throw new ConfigException(
-            "database.url must name a Citus coordinator when database.distribution is citus");
-      }
-      return;
-    }
-    DatabaseUrl.parse(config.database().url());
-    String token = config.operator().token();
-    if (token == null || token.length() < TOKEN_CHARS_MIN) {
-      throw new ConfigException(
-          "operator.token must be set to at least %d characters when database.url is set"
-              .formatted(TOKEN_CHARS_MIN));
-    }
-  }
-
-  private static void ports(Config config) {
-    int http = config.http().port();
-    if (http != 0 && http == config.management().port()) {
-      throw new ConfigException(
-          "management.port must differ from http.port, both are %d".formatted(http));
-    }
-    if (config.database().embedded()
-        && config.database().port() != 0
-        && (config.database().port() == http
-            || config.database().port() == config.management().port())) {
-      throw new ConfigException(
-          "database.port must differ from http.port and management.port, it is %d"
-              .formatted(config.database().port()));
-    }
-  }
-
-  private static void tls(String prefix, Tls tls) {
-    if ((tls.certificatePath() == null) != (tls.keyPath() == null)) {
-      String[] pair = {"certificatePath", "keyPath"};
-      int unset = tls.certificatePath() == null ? 0 : 1;
-      throw new ConfigException(
-          "%s%s must be set when %s%s is".formatted(prefix, pair[unset], prefix, pair[1 - unset]));
-    }
-    if (tls.asksClients() && !tls.enabled()) {
-      throw new ConfigException(
-          "%sclientAuth must be none when %scertificatePath is not set".formatted(prefix, prefix));
-    }
-    if (tls.asksClients() && tls.clientCaPath() == null) {
-      throw new ConfigException(
-          "%sclientCaPath must be set when %sclientAuth is %s"
-              .formatted(prefix, prefix, tls.clientAuth()));
-    }
-    if (!tls.asksClients() && tls.clientCaPath() != null) {
-      throw new ConfigException(
-          "%sclientAuth must be request or required when %sclientCaPath is set"
-              .formatted(prefix, prefix));
-    }
-  }
-
-  private static void encryptionKey(String key) {
-    if (key == null) {
+      faults.rule(
+          config.database().distributed(),
+          "database.url must name a Citus coordinator when database.distribution is citus",
+          "database.url",
+          "database.distribution");
       return;
     }
     try {
-      if (Base64.getDecoder().decode(key).length == ENCRYPTION_KEY_BYTES) {
-        return;
-      }
-    } catch (IllegalArgumentException e) {
-      // not base64: refused below, in the same words
+      DatabaseUrl.parse(config.database().url());
+    } catch (ConfigException e) {
+      faults.add(e);
     }
-    throw new ConfigException(
+    String token = config.operator().token();
+    faults.rule(
+        token == null || token.length() < TOKEN_CHARS_MIN,
+        "operator.token must be set to at least %d characters when database.url is set"
+            .formatted(TOKEN_CHARS_MIN),
+        "database.url",
+        "operator.token");
+  }
+
+  private static void ports(Config config, Faults faults) {
+    int http = config.http().port();
+    int management = config.management().port();
+    faults.rule(
+        http != 0 && http == management,
+        "management.port must differ from http.port, both are %d".formatted(http),
+        "http.port",
+        "management.port");
+    int database = config.database().port();
+    if (!config.database().embedded() || database == 0) {
+      return;
+    }
+    faults.rule(
+        database == http || database == management,
+        "database.port must differ from http.port and management.port, it is %d"
+            .formatted(database),
+        "database.url",
+        "database.port",
+        database == http ? "http.port" : "management.port");
+  }
+
+  private static void tls(String prefix, Tls tls, Faults faults) {
+    String certificate = prefix + "certificatePath";
+    String key = prefix + "keyPath";
+    String auth = prefix + "clientAuth";
+    String ca = prefix + "clientCaPath";
+    boolean certificateUnset = tls.certificatePath() == null;
+    boolean keyUnset = tls.keyPath() == null;
+    faults.rule(
+        certificateUnset != keyUnset,
+        "%s must be set when %s is"
+            .formatted(certificateUnset ? certificate : key, certificateUnset ? key : certificate),
+        certificate,
+        key);
+    if (tls.asksClients() && certificateUnset && keyUnset) {
+      faults.rule(
+          true,
+          "%s must be none when %s is not set".formatted(auth, certificate),
+          auth,
+          key,
+          certificate);
+    } else if (tls.asksClients()) {
+      faults.rule(
+          tls.clientCaPath() == null,
+          "%s must be set when %s is %s".formatted(ca, auth, tls.clientAuth()),
+          ca,
+          auth);
+    } else {
+      faults.rule(
+          tls.clientCaPath() != null,
+          "%s must be request or required when %s is set".formatted(auth, ca),
+          auth,
+          ca);
+    }
+  }
+
+  private static void encryptionKey(String key, Faults faults) {
+    faults.rule(
+        key != null && !isEncryptionKey(key),
         "security.encryptionKey must be the base64 of exactly %d bytes (its value is not shown)"
-            .formatted(ENCRYPTION_KEY_BYTES));
+            .formatted(ENCRYPTION_KEY_BYTES),
+        "security.encryptionKey");
+  }
+
+  private static boolean isEncryptionKey(String key) {
+    try {
+      return Base64.getDecoder().decode(key).length == ENCRYPTION_KEY_BYTES;
+    } catch (IllegalArgumentException e) {
+      return false; // not base64
+    }
   }
 }

@@ -5,6 +5,7 @@ import io.steelyard.config.StartFailure;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,11 +16,17 @@ public final class Database {
   private static final String ENCRYPTION_KEY_FILE = "encryption.key";
 
   private final Endpoint endpoint;
+  private final Map<String, String> session;
   private final DataDirectory directory;
   private final EmbeddedDatabase embedded;
 
-  private Database(Endpoint endpoint, DataDirectory directory, EmbeddedDatabase embedded) {
+  private Database(
+      Endpoint endpoint,
+      Map<String, String> session,
+      DataDirectory directory,
+      EmbeddedDatabase embedded) {
     this.endpoint = endpoint;
+    this.session = session;
     this.directory = directory;
     this.embedded = embedded;
   }
@@ -28,13 +35,14 @@ public final class Database {
   public static Database open(Config.Database config, Path workDir) {
     if (!config.embedded()) {
       Endpoint endpoint = Endpoint.of(config.parsedUrl());
-      FirstConnection.await(endpoint, config.connectTimeoutMs());
-      return new Database(endpoint, null, null);
+      Encrypting.check(endpoint.encryption());
+      Map<String, String> session = FirstConnection.await(endpoint, config.connectTimeoutMs());
+      return new Database(endpoint, session, null, null);
     }
     DataDirectory directory = DataDirectory.open(workDir.resolve(config.dataDir()));
     try {
       EmbeddedDatabase embedded = EmbeddedDatabase.start(directory, config);
-      return new Database(embedded.endpoint(), directory, embedded);
+      return new Database(embedded.endpoint(), Map.of(), directory, embedded); // it goes with us
     } catch (RuntimeException e) {
       release(directory);
       throw e;
@@ -43,6 +51,11 @@ public final class Database {
 
   public Endpoint endpoint() {
     return endpoint;
+  }
+
+  /** The pools of this database. */
+  public Pools pools(Config.Database config) {
+    return new Pools(config, endpoint, session);
   }
 
   /** The key kept beside the embedded data; a database elsewhere needs a configured one. */

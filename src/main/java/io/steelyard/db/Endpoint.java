@@ -1,21 +1,36 @@
 package io.steelyard.db;
 
 import io.steelyard.config.DatabaseUrl;
+import io.steelyard.config.Encryption;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 
-/** Where the database is and who we are there. */
-public record Endpoint(String host, int port, String database, String user, String password) {
+/** Where the database is, who we are there, and whether others may listen. */
+public record Endpoint(
+    String host, int port, String database, String user, String password, Encryption encryption) {
 
-  public static Endpoint of(DatabaseUrl url) {
-    return new Endpoint(url.host(), url.port(), url.database(), url.user(), url.password());
+  /** In clear text. */
+  public Endpoint(String host, int port, String database, String user, String password) {
+    this(host, port, database, user, password, Encryption.NONE);
   }
 
-  /** For start-up; unencrypted like the pools, so that both are let in or neither is. */
+  public static Endpoint of(DatabaseUrl url) {
+    return new Endpoint(
+        url.host(), url.port(), url.database(), url.user(), url.password(), url.encryption());
+  }
+
+  /** For start-up; encrypted as the pools are, so that both are let in or neither is. */
   public String jdbcUrl() {
     String bracketed = host.contains(":") ? "[" + host + "]" : host;
     String name = URLEncoder.encode(database, StandardCharsets.UTF_8);
-    return "jdbc:postgresql://" + bracketed + ":" + port + "/" + name + "?sslmode=disable";
+    String url = "jdbc:postgresql://" + bracketed + ":" + port + "/" + name + "?sslmode=";
+    String rootCert = encryption.rootCert();
+    return url
+        + encryption.mode().text()
+        + (rootCert == null
+            ? ""
+            : "&sslrootcert=" + URLEncoder.encode(rootCert, StandardCharsets.UTF_8))
+        + "&tcpKeepAlive=true";
   }
 
   /** Without the password, for logs. */

@@ -1,10 +1,15 @@
 package io.steelyard.db;
 
+import io.steelyard.config.Encryption;
 import io.steelyard.config.StartFailure;
 import java.net.UnknownHostException;
+import java.security.cert.CertificateException;
+import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,20 +21,25 @@ public final class FirstConnection {
   private FirstConnection() {}
 
   /**
-   * Returns when the database let us in. One that is not there yet is tried again until the time is
+   * Waits until the database lets us in. One that is not there yet is tried again until the time is
    * over; one that refuses is not.
+   *
+   * @return settings that every session should begin with, and may
    */
-  public static void await(Endpoint endpoint, int limitMs) {
+  static Map<String, String> await(Endpoint endpoint, int limitMs) {
     long deadline = System.nanoTime() + limitMs * 1_000_000L;
     while (true) {
       long leftMs = (deadline - System.nanoTime()) / 1_000_000;
-      try {
-        DriverManager.getConnection(endpoint.jdbcUrl(), properties(endpoint, leftMs)).close();
-        return;
+      try (Connection connection =
+          DriverManager.getConnection(endpoint.jdbcUrl(), properties(endpoint, leftMs))) {
+        return Liveness.takenBy(connection);
       } catch (SQLException e) {
         String state = String.valueOf(e.getSQLState());
         // 08 no connection, 57P03 starting up or shutting down, 53300 too many clients
-        boolean passing = state.startsWith("08") || state.equals("57P03") || state.equals("53300");
+        boolean passing =
+            (state.startsWith("08") && !isOfEncryption(endpoint, e))
+                || state.equals("57P03")
+                || state.equals("53300");
         if (!passing || leftMs <= PAUSE_MS) {
           throw failure(endpoint, state, limitMs, e);
         }
@@ -37,6 +47,22 @@ public final class FirstConnection {
         pause();
       }
     }
+  }
+
+  /**
+   * Whether somebody answered who does not encrypt, or whose certificate is not as it must be: the
+   * JDBC driver has the same codes for this as for a database that is away.
+   */
+  private static boolean isOfEncryption(Endpoint endpoint, SQLException e) {
+    if (endpoint.encryption().mode() == Encryption.Mode.DISABLE) {
+      return false;
+    }
+    for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
+      if (cause instanceof CertificateException) {
+        return true;
+      }
+    }
+    return e.getCause() == null && Set.of("08004", "08006").contains(e.getSQLState());
   }
 
   private static Properties properties(Endpoint endpoint, long leftMs) {
@@ -55,7 +81,7 @@ public final class FirstConnection {
     String where = endpoint.host() + ":" + endpoint.port();
     String line =
         switch (state) {
-          case "28P01", "28000" ->
+          case "28P01" ->
               "the database at %s refuses user \"%s\" with this password (database.url)"
                   .formatted(where, endpoint.user());
           case "3D000" ->
@@ -64,14 +90,23 @@ public final class FirstConnection {
           case "42501" ->
               "user \"%s\" may not connect to database \"%s\" at %s (database.url)"
                   .formatted(endpoint.user(), endpoint.database(), where);
-          default ->
-              state.startsWith("08") || state.equals("57P03")
-                  ? "the database at %s cannot be reached, tried for %d ms (database.url): %s"
-                      .formatted(where, limitMs, firstLine(cause))
-                  : "the database at %s refuses the connection (database.url): %s"
-                      .formatted(where, firstLine(cause));
+          default -> otherwise(endpoint, state, limitMs, cause);
         };
     return new StartFailure(line, cause);
+  }
+
+  private static String otherwise(
+      Endpoint endpoint, String state, int limitMs, SQLException cause) {
+    String where = endpoint.host() + ":" + endpoint.port();
+    if (isOfEncryption(endpoint, cause)) {
+      return "the connection to the database at %s cannot be encrypted as sslmode %s demands (database.url): %s"
+          .formatted(where, endpoint.encryption().mode().text(), firstLine(cause));
+    }
+    return state.startsWith("08") || state.equals("57P03")
+        ? "the database at %s cannot be reached, tried for %d ms (database.url): %s"
+            .formatted(where, limitMs, firstLine(cause))
+        : "the database at %s refuses the connection (database.url): %s"
+            .formatted(where, firstLine(cause));
   }
 
   private static String firstLine(SQLException cause) {

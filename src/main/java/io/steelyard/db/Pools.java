@@ -7,6 +7,7 @@ import io.vertx.pgclient.PgBuilder;
 import io.vertx.pgclient.PgConnectOptions;
 import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.PoolOptions;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -32,10 +33,19 @@ public final class Pools {
 
   private final Config.Database config;
   private final Endpoint endpoint;
+  private final Map<String, String> session;
 
   public Pools(Config.Database config, Endpoint endpoint) {
+    this(config, endpoint, Map.of());
+  }
+
+  /**
+   * @param session settings that every session begins with, besides those that a pool has
+   */
+  Pools(Config.Database config, Endpoint endpoint, Map<String, String> session) {
     this.config = config;
     this.endpoint = endpoint;
+    this.session = session;
   }
 
   /**
@@ -150,6 +160,7 @@ public final class Pools {
             .addProperty(
                 "idle_in_transaction_session_timeout",
                 Integer.toString(config.idleInTransactionTimeoutMs()));
+    session.forEach(connect::addProperty);
     PoolOptions pool =
         new PoolOptions()
             .setName("steelyard-" + name)
@@ -173,7 +184,7 @@ public final class Pools {
                 .setReadIdleTimeout(silenceMs)
                 .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
                 .setTcpKeepAlive(true))
-        .connectingTo(connect)
+        .connectingTo(Encrypting.apply(endpoint.encryption(), connect))
         .using(vertx)
         .build();
   }

@@ -11,6 +11,7 @@ import io.steelyard.json.Json;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxException;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
@@ -101,7 +102,7 @@ final class GatewayHttp {
             new HttpClientOptions()
                 .setIdleTimeout(IDLE_S)
                 .setKeepAliveTimeout(IDLE_S)
-                // addresses of theirs are nobody else's, nor are our traces theirs
+                // addresses of theirs are nobody else's, nor are our traces theirs: GatewaySpan
                 .setTracingPolicy(TracingPolicy.IGNORE),
             new PoolOptions()
                 .setHttp1MaxSize(CONNECTIONS_MAX)
@@ -149,6 +150,10 @@ final class GatewayHttp {
     return status < 500 && status != 409 && status != 429;
   }
 
+  private static Throwable noVerdict(Raw raw) {
+    return new VertxException("status " + raw.status(), true);
+  }
+
   private Future<Answer> retry(
       Question question, Call call, int number, String retryAfter, String because) {
     long delayMs = Math.max(backoffMs(number), retryAfterMs(retryAfter));
@@ -185,6 +190,7 @@ final class GatewayHttp {
           .putHeader("Idempotency-Key", question.idempotencyKey())
           .putHeader("Content-Type", "application/x-www-form-urlencoded");
     }
+    GatewaySpan span = GatewaySpan.begin(options);
     return client
         .request(options)
         .compose(
@@ -192,7 +198,9 @@ final class GatewayHttp {
               long spentMs = (System.nanoTime() - startedNs) / 1_000_000;
               Buffer body = question.form() == null ? Buffer.buffer() : encode(question.form());
               return exchange(request, body, Math.max(1, timeoutMs - spentMs));
-            });
+            })
+        .onFailure(error -> span.end(null, error))
+        .onSuccess(raw -> span.end(raw.status(), isVerdict(raw.status()) ? null : noVerdict(raw)));
   }
 
   private Future<Raw> exchange(HttpClientRequest request, Buffer form, long timeoutMs) {

@@ -13,7 +13,6 @@ import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.ext.web.Router;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 import java.util.stream.Stream;
 
@@ -24,14 +23,14 @@ public final class HttpVerticle extends VerticleBase {
   private final MeterRegistry metrics;
   private final Schemas document;
   private final RateLimits limits;
-  private final BooleanSupplier draining;
+  private final Future<Void> draining;
   private final IntConsumer bound;
   private WebServer server;
 
   /**
    * @param document the external API's
    * @param limits of all instances
-   * @param draining whether a stop of the service has begun
+   * @param draining completes when a stop of the service begins
    * @param bound is told the port once it is bound
    */
   public HttpVerticle(
@@ -40,7 +39,7 @@ public final class HttpVerticle extends VerticleBase {
       MeterRegistry metrics,
       Schemas document,
       RateLimits limits,
-      BooleanSupplier draining,
+      Future<Void> draining,
       IntConsumer bound) {
     this.limits = limits;
     this.draining = draining;

@@ -11,6 +11,7 @@ import io.steelyard.web.DocsRoutes;
 import io.steelyard.web.Endpoint;
 import io.steelyard.web.WebServer;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.ext.web.Router;
 import io.vertx.sqlclient.Pool;
@@ -58,8 +59,8 @@ public final class ManagementVerticle extends VerticleBase {
     Api api =
         new Api(vertx, config, new OperatorGate(config), metrics, endpoints(document.validator()));
     Api.finish(router);
-    server =
-        new WebServer(vertx, config, WebServer.Port.of(config.management()), metrics, () -> false);
+    Future<Void> never = Promise.<Void>promise().future(); // it answers to the end of a stop
+    server = new WebServer(vertx, config, WebServer.Port.of(config.management()), metrics, never);
     return server.listen(api, router).onSuccess(bound::accept);
   }
 

@@ -62,13 +62,16 @@ final class StrictRequestDecoder extends VertxHttpRequestDecoder {
    *
    * @param headMs from the first byte of a request to the end of its headers
    * @param draining whether a stop has begun
+   * @return whether it has one; connections of HTTP/2 have not
    */
-  static void install(
+  static boolean install(
       HttpConnection connection, HttpServerOptions options, int headMs, BooleanSupplier draining) {
     ChannelPipeline pipeline = ((ConnectionBase) connection).channel().pipeline();
-    if (pipeline.get(HANDLER) != null) {
-      pipeline.replace(HANDLER, HANDLER, new StrictRequestDecoder(options, headMs, draining));
+    if (pipeline.get(HANDLER) == null) {
+      return false;
     }
+    pipeline.replace(HANDLER, HANDLER, new StrictRequestDecoder(options, headMs, draining));
+    return true;
   }
 
   /** Whether what was sent as a body on this connection could not be read to its end. */

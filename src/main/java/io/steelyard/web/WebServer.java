@@ -7,6 +7,7 @@ import io.opentelemetry.api.trace.Span;
 import io.steelyard.config.Config;
 import io.steelyard.config.Tls;
 import io.steelyard.db.Ids;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.Http2Settings;
@@ -21,8 +22,9 @@ import io.vertx.core.internal.http.HttpServerRequestInternal;
 import io.vertx.core.net.ServerSSLOptions;
 import io.vertx.core.tracing.TracingPolicy;
 import io.vertx.ext.web.Router;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 
 /**
@@ -43,13 +45,16 @@ public final class WebServer {
   private static final int RESETS_MAX = 200;
   private static final int RESETS_WINDOW_S = 30;
   private static final int SMALL_CONTINUATIONS_MAX = 16;
+  private static final long NO_ERROR = 0;
+  private static final int STREAM_ID_MAX = Integer.MAX_VALUE;
 
   private final Vertx vertx;
   private final HttpServerOptions options;
   private final Config config;
   private final Port port;
   private final MeterRegistry metrics;
-  private final BooleanSupplier draining;
+  private final Future<Void> draining;
+  private final Set<HttpConnection> multiplexed = new HashSet<>();
   private HttpServer server;
   private TlsRenewal renewal;
   private final AccessLog access;
@@ -78,10 +83,11 @@ public final class WebServer {
   }
 
   /**
-   * @param draining whether a stop has begun, so that every answer ends its connection
+   * @param draining completes when a stop begins: from then on every answer of HTTP/1.1 ends its
+   *     connection, and clients of HTTP/2 are told to open new streams elsewhere
    */
   public WebServer(
-      Vertx vertx, Config config, Port port, MeterRegistry metrics, BooleanSupplier draining) {
+      Vertx vertx, Config config, Port port, MeterRegistry metrics, Future<Void> draining) {
     this.draining = draining;
     this.vertx = vertx;
     this.config = config;
@@ -148,6 +154,9 @@ public final class WebServer {
 
   private Future<Integer> listen(HttpServer created, Api api, Router others) {
     server = created;
+    Context here = vertx.getOrCreateContext();
+    draining.onSuccess(
+        begun -> here.runOnContext(now -> multiplexed.forEach(WebServer::discourage)));
     return server
         .connectionHandler(this::connected)
         .requestHandler(request -> receive(request, api, others))
@@ -161,13 +170,34 @@ public final class WebServer {
     if (renewal != null) {
       renewal.stop();
     }
+    multiplexed.forEach(connection -> connection.goAway(NO_ERROR));
     return server.shutdown(config.timeouts().drainMs(), TimeUnit.MILLISECONDS);
   }
 
+  /**
+   * Tells the client of an HTTP/2 connection that it ends soon. It names no last stream yet, since
+   * some may be on their way here: those are served like any other.
+   */
+  private static void discourage(HttpConnection connection) {
+    connection.goAway(NO_ERROR, STREAM_ID_MAX);
+  }
+
   private void connected(HttpConnection connection) {
-    StrictRequestDecoder.install(connection, options, config.timeouts().headMs(), draining);
+    boolean streams =
+        !StrictRequestDecoder.install(
+            connection, options, config.timeouts().headMs(), draining::isComplete);
     connections++;
-    connection.closeHandler(closed -> connections--);
+    if (streams) {
+      multiplexed.add(connection);
+      if (draining.isComplete()) {
+        vertx.runOnContext(begun -> discourage(connection));
+      }
+    }
+    connection.closeHandler(
+        closed -> {
+          connections--;
+          multiplexed.remove(connection);
+        });
     if (connections > config.limits().connectionsPerInstance()) {
       connection.close();
     }

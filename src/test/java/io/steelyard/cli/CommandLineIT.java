@@ -110,6 +110,19 @@ class CommandLineIT {
     assertThat(unknown.code()).isEqualTo(1);
     assertThat(unknown.err())
         .isEqualTo("steelyard: unknown setting \"operator.tokne\" (more.json)\n");
+
+    Outcome both =
+        command()
+            .with("STEELYARD_HTTP_PORT", "http")
+            .with("STEELYARD_CONFIG", "more.json")
+            .run("check-config");
+    assertThat(both.code()).isEqualTo(1);
+    assertThat(both.err().lines())
+        .containsExactly(
+            "steelyard: 2 faults in the settings:",
+            "  unknown setting \"operator.tokne\" (more.json)",
+            "  http.port must be a whole number from 0 to 65535, not \"http\""
+                + " (environment variable STEELYARD_HTTP_PORT)");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.steelyard.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.vertx.core.Vertx;
@@ -55,6 +56,20 @@ class ConfigLoaderTest {
         .hasMessage(line)
         .message()
         .doesNotContain("\n");
+  }
+
+  private void refusedWithAll(String... lines) {
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(this::load)
+        .satisfies(
+            refused -> {
+              assertThat(refused.faults()).containsExactly(lines);
+              assertThat(refused.lines())
+                  .startsWith(lines.length + " faults in the settings:")
+                  .contains("  " + lines[0])
+                  .hasSize(1 + lines.length);
+              assertThat(refused.getMessage()).contains(lines).doesNotContain("\n");
+            });
   }
 
   @Test
@@ -170,11 +185,70 @@ class ConfigLoaderTest {
     sys.setProperty("steelyard.http.prot", "1");
     refusedWith("unknown setting steelyard.http.prot (system property)");
     env.put("STEELYARD_HTTP_PROT", "1");
-    refusedWith("unknown setting STEELYARD_HTTP_PROT (environment)");
-    write("conf/config.json", "{\"http\": {\"prot\": 1}}");
-    refusedWith("unknown setting \"http.prot\" (conf/config.json)");
-    write("conf/config.json", "{\"htpt\": {}}");
-    refusedWith("unknown setting \"htpt\" (conf/config.json)");
+    write("conf/config.json", "{\"http\": {\"prot\": 1}, \"htpt\": {}}");
+    refusedWithAll(
+        "unknown setting \"http.prot\" (conf/config.json)",
+        "unknown setting \"htpt\" (conf/config.json)",
+        "unknown setting STEELYARD_HTTP_PROT (environment)",
+        "unknown setting steelyard.http.prot (system property)");
+  }
+
+  @Test
+  void everythingWrongIsNamedAtOnce() throws IOException {
+    write(
+        "conf/config.json",
+        """
+        {"http": {"port": 70000, "prot": 1}, "keys": 5, "operator": {"token": 12345},
+         "delivery": {"leaseMs": 1000}}
+        """);
+    env.put("STEELYARD_CLUSTER_ENABLED", "true");
+    env.put("STEELYARD_CLUSTER_TLS_KEY", "key.pem");
+    env.put("STEELYARD_LIMITS_JSON_DEPTH", "deep");
+    env.put("STEELYARD_LIMIT", "1");
+    sys.setProperty("log.access", "some");
+    sys.setProperty("limits.jsonDepth", "3");
+
+    refusedWithAll(
+        "http.port must be a whole number from 0 to 65535, not 70000 (conf/config.json)",
+        "unknown setting \"http.prot\" (conf/config.json)",
+        "keys must be an object of settings (conf/config.json)",
+        "operator.token must be a text that is not empty, or left out (conf/config.json)",
+        "unknown setting STEELYARD_LIMIT (environment)",
+        "limits.jsonDepth must be a whole number from 4 to 500, not \"deep\""
+            + " (environment variable STEELYARD_LIMITS_JSON_DEPTH)",
+        "limits.jsonDepth must be a whole number from 4 to 500, not 3"
+            + " (system property limits.jsonDepth)",
+        "log.access must be one of none, failed, usual, all, not \"some\""
+            + " (system property log.access)",
+        "delivery.leaseMs (1000) must be at least four times gateway.callTimeoutMs (5000), or an"
+            + " attempt could be repeated while it goes on",
+        "database.url must be set when cluster.enabled is true: the nodes share one database",
+        "cluster.secret must be set to at least 16 characters when cluster.enabled is true",
+        "cluster.tls.certificate, cluster.tls.key and cluster.tls.ca must be set all or none");
+  }
+
+  /** Nobody should be told that 8080 is taken twice who has misspelt one of the two. */
+  @Test
+  void whatOnlyFollowsFromAFaultIsNotNamed() throws IOException {
+    env.put("STEELYARD_HTTP_PORT", "808O");
+    env.put("STEELYARD_MANAGEMENT_PORT", "8080");
+    refusedWith(
+        "http.port must be a whole number from 0 to 65535, not \"808O\""
+            + " (environment variable STEELYARD_HTTP_PORT)");
+    env.clear();
+    write("conf/config.json", "{\"database\": {\"url\": \"postgresql://u:p@h/d\",}}");
+    env.put("STEELYARD_CLUSTER_ENABLED", "true");
+    env.put("STEELYARD_CONFIG", "nowhere.json");
+    assertThatExceptionOfType(ConfigException.class)
+        .isThrownBy(this::load)
+        .satisfies(
+            refused -> {
+              assertThat(refused.faults()).hasSize(2);
+              assertThat(refused.faults().getFirst())
+                  .startsWith("conf/config.json is not valid JSON at line 1");
+              assertThat(refused.faults().getLast())
+                  .isEqualTo("STEELYARD_CONFIG names nowhere.json, which is not a readable file");
+            });
   }
 
   @Test
@@ -284,7 +358,8 @@ class ConfigLoaderTest {
     Config config = load();
 
     assertThat(config.database().parsedUrl())
-        .isEqualTo(new DatabaseUrl("db.example", 6432, "main", "billing", "s3cret"));
+        .isEqualTo(
+            new DatabaseUrl("db.example", 6432, "main", "billing", "s3cret", Encryption.NONE));
     assertThat(config.demoEnabled()).isFalse();
   }
 
@@ -300,7 +375,47 @@ class ConfigLoaderTest {
   void aDatabaseUrlIsTakenApart(
       String url, String host, int port, String database, String user, String password) {
     assertThat(DatabaseUrl.parse(url))
-        .isEqualTo(new DatabaseUrl(host, port, database, user, password));
+        .isEqualTo(new DatabaseUrl(host, port, database, user, password, Encryption.NONE));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "sslmode=disable,                                   DISABLE,     ",
+    "sslmode=require,                                   REQUIRE,     ",
+    "sslmode=verify-ca&sslrootcert=ca.pem,              VERIFY_CA,   ca.pem",
+    "sslrootcert=%2Fetc%2Four%20ca.pem&sslmode=verify-full, VERIFY_FULL, /etc/our ca.pem",
+  })
+  void aDatabaseUrlSaysHowToEncrypt(String query, Encryption.Mode mode, String rootCert) {
+    assertThat(DatabaseUrl.parse("postgresql://u:p@h/d?" + query).encryption())
+        .isEqualTo(new Encryption(mode, rootCert));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          sslmode=prefer                | have an sslmode of disable, require, verify-ca or verify-full (allow and prefer would go on in clear text)
+          sslmode=                      | have an sslmode of disable, require, verify-ca or verify-full (allow and prefer would go on in clear text)
+          sslmode=verify-full           | name a PEM file as sslrootcert where sslmode is verify-full
+          sslmode=verify-ca&sslrootcert=| name a PEM file as sslrootcert where sslmode is verify-ca
+          sslrootcert=ca.pem            | have an sslmode of verify-ca or verify-full where sslrootcert is set
+          sslmode=require&sslmode=disable | have its parameter sslmode once
+          """)
+  void aDatabaseUrlThatProtectsNothingIsRefused(String query, String must) {
+    env.put("STEELYARD_DATABASE_URL", URL + "?" + query);
+    env.put("STEELYARD_OPERATOR_TOKEN", TOKEN);
+    refusedWith("database.url must " + must);
+  }
+
+  @Test
+  void everyFaultOfADatabaseUrlsParametersIsNamedWithoutTheirValues() {
+    env.put("STEELYARD_DATABASE_URL", URL + "?password=hush&sslmode=allow&sslrootcert=ca.pem&x");
+    refusedWithAll(
+        "database.url may have the parameters sslmode and sslrootcert only",
+        "database.url must have an sslmode of disable, require, verify-ca or verify-full (allow and"
+            + " prefer would go on in clear text)",
+        "operator.token must be set to at least 16 characters when database.url is set");
   }
 
   @ParameterizedTest
@@ -314,7 +429,7 @@ class ConfigLoaderTest {
         "postgresql://u:hush@h:65536/d",
         "postgresql://u:hush%4@h/d",
         "postgresql://u:hush%zz@h/d",
-        "postgresql://u:hush@h/d?sslmode=require",
+        "postgresql://u:hush@h/d#sslmode=require",
         "postgresql://u:hu@sh@h/d",
         "hush",
       })
@@ -383,6 +498,7 @@ class ConfigLoaderTest {
             + " least twice limits.bodyBytes (8388608), or a full body could never be read");
     env.clear();
     env.put("STEELYARD_CLUSTER_ENABLED", "true");
+    env.put("STEELYARD_CLUSTER_SECRET", "the secret of a cluster");
     refusedWith(
         "database.url must be set when cluster.enabled is true: the nodes share one database");
     env.clear();

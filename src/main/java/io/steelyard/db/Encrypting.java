@@ -1,0 +1,64 @@
+package io.steelyard.db;
+
+import io.steelyard.config.Encryption;
+import io.steelyard.config.StartFailure;
+import io.vertx.core.net.ClientSSLOptions;
+import io.vertx.core.net.PemTrustOptions;
+import io.vertx.pgclient.PgConnectOptions;
+import io.vertx.pgclient.SslMode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
+
+/** What {@link Encryption} means to the client of the pools, and what it needs to begin. */
+final class Encrypting {
+  private Encrypting() {}
+
+  static PgConnectOptions apply(Encryption encryption, PgConnectOptions options) {
+    ClientSSLOptions tls = new ClientSSLOptions();
+    return switch (encryption.mode()) {
+      case DISABLE -> options.setSslMode(SslMode.DISABLE);
+      case REQUIRE ->
+          options
+              .setSslMode(SslMode.REQUIRE)
+              .setSslOptions(tls.setTrustAll(true).setHostnameVerificationAlgorithm(""));
+      case VERIFY_CA ->
+          options
+              .setSslMode(SslMode.VERIFY_CA)
+              .setSslOptions(trusting(encryption, tls).setHostnameVerificationAlgorithm(""));
+      case VERIFY_FULL ->
+          options
+              .setSslMode(SslMode.VERIFY_FULL)
+              .setSslOptions(trusting(encryption, tls).setHostnameVerificationAlgorithm("HTTPS"));
+    };
+  }
+
+  private static ClientSSLOptions trusting(Encryption encryption, ClientSSLOptions tls) {
+    String file = Path.of(encryption.rootCert()).toAbsolutePath().toString();
+    return tls.setTrustOptions(new PemTrustOptions().addCertPath(file));
+  }
+
+  /** Fails with a {@link StartFailure} where the authorities' certificates cannot be read. */
+  static void check(Encryption encryption) {
+    if (encryption.rootCert() == null) {
+      return;
+    }
+    try (InputStream in = Files.newInputStream(Path.of(encryption.rootCert()))) {
+      if (CertificateFactory.getInstance("X.509").generateCertificates(in).isEmpty()) {
+        throw new StartFailure(named(encryption) + "holds no certificate");
+      }
+    } catch (IOException | InvalidPathException e) {
+      throw new StartFailure(named(encryption) + "is not a readable file", e);
+    } catch (CertificateException e) {
+      throw new StartFailure(named(encryption) + "holds no certificate in PEM", e);
+    }
+  }
+
+  private static String named(Encryption encryption) {
+    return "database.url names %s as sslrootcert, which ".formatted(encryption.rootCert());
+  }
+}

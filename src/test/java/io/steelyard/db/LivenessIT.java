@@ -1,0 +1,100 @@
+package io.steelyard.db;
+
+import static io.steelyard.support.Merchant.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.steelyard.config.Config;
+import io.steelyard.support.LossyProxy;
+import io.steelyard.support.PostgresSupport;
+import io.steelyard.support.TestApp;
+import io.steelyard.support.TestConfig;
+import io.vertx.core.Vertx;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A database notices that a process of ours is gone. */
+class LivenessIT {
+  private static final int HOUR_MS = 3_600_000;
+  private static final Map<String, String> LOOKS =
+      Map.of(
+          "tcp_keepalives_idle", "30",
+          "tcp_keepalives_interval", "5",
+          "tcp_keepalives_count", "3",
+          "tcp_user_timeout", "15000",
+          "client_connection_check_interval", "2000");
+
+  private final Vertx vertx = Vertx.vertx();
+  private final Endpoint database = PostgresSupport.emptyDatabase();
+
+  @AfterEach
+  void close() {
+    vertx.close().await();
+  }
+
+  @Test
+  void everySessionSaysHowSoonToLook() throws Exception {
+    Config config =
+        TestConfig.with(
+            Map.of(
+                "database.url", TestApp.url(database), "operator.token", TestApp.OPERATOR_TOKEN));
+    Map<String, String> settings = new HashMap<>();
+
+    Database.open(config.database(), Path.of(""))
+        .pools(config.database())
+        .api(vertx)
+        .query("SELECT name, setting FROM pg_settings")
+        .execute()
+        .await(20, TimeUnit.SECONDS)
+        .forEach(row -> settings.put(row.getString(0), row.getString(1)));
+
+    assertThat(settings).containsAllEntriesOf(LOOKS);
+  }
+
+  @Test
+  void whatAServerDoesNotTakeIsLeftOut() throws Exception {
+    try (Connection connection =
+        DriverManager.getConnection(database.jdbcUrl(), database.user(), database.password())) {
+      assertThat(Liveness.takenBy(connection, List.of(Map.entry("lock_timeout", "5"))))
+          .containsExactlyEntriesOf(Map.of("lock_timeout", "5"));
+      assertThat(
+              Liveness.takenBy(
+                  connection,
+                  List.of(
+                      Map.entry("not_a_setting", "1"),
+                      Map.entry("client_connection_check_interval", "-1"))))
+          .isEmpty();
+    }
+  }
+
+  /** Its statement would take an hour, and hold its lock as long. */
+  @Test
+  void aProcessThatIsGoneHoldsNothing() throws Exception {
+    String waits = "SELECT pg_advisory_lock(77), pg_sleep(3600)";
+    String sleeping =
+        "SELECT pid FROM pg_stat_activity WHERE query LIKE '%lock(77)%' AND pid <> pg_backend_pid()";
+    String held = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = 77";
+    try (LossyProxy proxy = new LossyProxy(database.port())) {
+      Endpoint through =
+          new Endpoint(
+              "127.0.0.1", proxy.port(), database.database(), database.user(), database.password());
+      Map<String, String> session = FirstConnection.await(through, 20_000);
+      new Pools(TestConfig.with(Map.of()).database(), through, session)
+          .aggregation(vertx, HOUR_MS)
+          .query(waits)
+          .execute();
+      assertThat(eventually(() -> PostgresSupport.column(database, held), pids -> !pids.isEmpty()))
+          .hasSize(1);
+    }
+
+    assertThat(eventually(() -> PostgresSupport.column(database, sleeping), List::isEmpty))
+        .isEmpty();
+    assertThat(PostgresSupport.column(database, held)).isEmpty();
+  }
+}
