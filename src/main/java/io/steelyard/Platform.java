@@ -16,6 +16,7 @@ import io.vertx.micrometer.MetricsDomain;
 import io.vertx.micrometer.MicrometerMetricsFactory;
 import io.vertx.micrometer.MicrometerMetricsOptions;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -85,6 +86,8 @@ record Platform(
         .setMetricsOptions(
             new MicrometerMetricsOptions()
                 .setEnabled(true)
+                // of one name, all of a process would share the first one's registry
+                .setRegistryName(UUID.randomUUID().toString())
                 .setJvmMetricsEnabled(true)
                 .setDisabledMetricsCategories(COUNTED_ELSEWHERE));
   }

@@ -40,12 +40,14 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * Nodes of one cluster as processes of their own: two that do everything, and one that only speaks
  * HTTP. In the order of the tests they do their work, and go.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Isolated("it measures how soon nodes find and miss one another")
 class ClusterIT {
   private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
   private static final Duration FIVE_SECONDS = Duration.ofSeconds(5);

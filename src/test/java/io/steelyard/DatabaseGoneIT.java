@@ -8,6 +8,7 @@ import io.steelyard.support.Merchant;
 import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
+import io.steelyard.support.TestConfig;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -36,7 +37,8 @@ class DatabaseGoneIT {
 
   @BeforeEach
   void start() throws IOException {
-    postgres = postgres(0);
+    // kept while nobody listens on it
+    postgres = postgres(Integer.parseInt(TestConfig.freePort()));
     app =
         TestApp.start(
             new Endpoint("127.0.0.1", postgres.getPort(), "postgres", "postgres", ""), Map.of());
@@ -51,16 +53,13 @@ class DatabaseGoneIT {
   }
 
   private EmbeddedPostgres postgres(int port) throws IOException {
-    EmbeddedPostgres.Builder builder =
-        EmbeddedPostgres.builder()
-            .setDataDirectory(dir.resolve("data").toFile())
-            .setCleanDataDirectory(false)
-            .setServerConfig("synchronous_commit", "on")
-            .setPGStartupWait(Duration.ofSeconds(60));
-    if (port != 0) {
-      builder.setPort(port);
-    }
-    return builder.start();
+    return EmbeddedPostgres.builder()
+        .setDataDirectory(dir.resolve("data").toFile())
+        .setCleanDataDirectory(false)
+        .setServerConfig("synchronous_commit", "on")
+        .setPort(port)
+        .setPGStartupWait(Duration.ofSeconds(60))
+        .start();
   }
 
   /** SIGQUIT: connections are cut, nothing is written any more. */

@@ -43,9 +43,13 @@ class DemoIT {
   }
 
   private void start() throws Exception {
+    start(true);
+  }
+
+  private void start(boolean demo) throws Exception {
     LentPrograms.to(data);
     Config config =
-        TestConfig.with(Map.of("database.dataDir", data.toString(), "demo.enabled", "true"));
+        TestConfig.with(Map.of("database.dataDir", data.toString(), "demo.enabled", "" + demo));
     running = Service.start(config).await(120, TimeUnit.SECONDS);
   }
 
@@ -206,11 +210,7 @@ class DemoIT {
 
   @Test
   void aDemoThatIsNotWantedIsNotMade() throws Exception {
-    running =
-        Service.start(
-                TestConfig.with(
-                    Map.of("database.dataDir", data.toString(), "demo.enabled", "false")))
-            .await(120, TimeUnit.SECONDS);
+    start(false);
 
     assertThat(demo()).isEmpty();
 

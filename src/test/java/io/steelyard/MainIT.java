@@ -15,10 +15,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The process from outside: its exit code, and the one line it leaves on stderr. */
+@Order(1) // the longest
 class MainIT {
   private static final String TOKEN = "a-token-of-more-than-16-characters";
 
@@ -187,6 +189,7 @@ class MainIT {
 
   @Test
   void aSignalInTheMiddleOfAStartLeavesNothingRunning() throws Exception {
+    LentPrograms.to(dir.resolve("data"));
     Process service = run();
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!Files.exists(dir.resolve("data/postgres.unfinished"))) {

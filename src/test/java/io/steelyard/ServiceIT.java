@@ -7,6 +7,7 @@ import io.steelyard.Deployment.Entry;
 import io.steelyard.config.Config;
 import io.steelyard.config.StartFailure;
 import io.steelyard.db.Endpoint;
+import io.steelyard.db.LentPrograms;
 import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.TestConfig;
 import io.vertx.core.Context;
@@ -232,6 +233,7 @@ class ServiceIT {
 
   @Test
   void anEmbeddedServiceMakesTheSecretsThatNobodyGave(@TempDir Path data) throws Exception {
+    LentPrograms.to(data);
     Service first = start(TestConfig.embedded(data), Deployment::of);
     Config firstConfig = first.config();
     assertThat(first.operatorTokenGenerated()).isTrue();

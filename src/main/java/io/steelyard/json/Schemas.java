@@ -52,12 +52,22 @@ public final class Schemas {
 
   /** The external API. */
   public static Schemas external() {
-    return load("openapi/external.yaml");
+    return External.DOCUMENT;
   }
 
   /** The operator API. */
   public static Schemas operator() {
-    return load("openapi/operator.yaml");
+    return Operator.DOCUMENT;
+  }
+
+  /** Read when it is first asked for. */
+  private static final class External {
+    static final Schemas DOCUMENT = load("openapi/external.yaml");
+  }
+
+  /** Read when it is first asked for. */
+  private static final class Operator {
+    static final Schemas DOCUMENT = load("openapi/operator.yaml");
   }
 
   /** The document as JSON. */

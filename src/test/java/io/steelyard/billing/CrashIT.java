@@ -15,6 +15,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  *
  * <p>More kills with {@code -Dcrash.kills}, the same moments again with {@code -Dcrash.seed}.
  */
+@Order(1) // the longest
 class CrashIT {
   private static final int KILLS = Integer.getInteger("crash.kills", 8);
   private static final long SEED = Long.getLong("crash.seed", System.nanoTime());

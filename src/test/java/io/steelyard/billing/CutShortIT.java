@@ -334,7 +334,11 @@ class CutShortIT {
       Future<Answer> cancelled =
           threads.submit(
               () -> merchant.post(path + "/cancel", Map.of("externalCustomerId", "late")));
-      String waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+      String waiting =
+          """
+          SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+           WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted
+          """;
       assertThat(Merchant.eventually(() -> query(waiting), List.of("1")::equals))
           .containsExactly("1");
 

@@ -115,7 +115,7 @@ class ParkingIT {
                 "billing.pollMs", "3600000",
                 "billing.claimMax", "7",
                 "billing.lanes", "1",
-                "timeouts.clockMs", "20000"));
+                "timeouts.clockMs", "50000"));
   }
 
   @AfterAll

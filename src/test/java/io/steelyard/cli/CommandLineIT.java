@@ -3,6 +3,7 @@ package io.steelyard.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.db.Endpoint;
+import io.steelyard.db.LentPrograms;
 import io.steelyard.json.Json;
 import io.steelyard.support.CommandProcess;
 import io.steelyard.support.CommandProcess.Outcome;
@@ -167,6 +168,7 @@ class CommandLineIT {
   void aCommandBesideAnEmbeddedServiceNeedsNoSettingAtAll() throws Exception {
     Path out = dir.resolve("service.out");
     Path err = dir.resolve("service.err");
+    LentPrograms.to(dir.resolve("data"));
     Process service =
         command()
             .with("STEELYARD_HTTP_PORT", "0")

@@ -1,10 +1,9 @@
 package io.steelyard.db;
 
 import io.steelyard.support.Signal;
+import io.steelyard.support.TestConfig;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -77,13 +76,13 @@ public final class CrashablePostgres implements AutoCloseable {
       boolean installed = Files.isExecutable(place.programs().resolve("bin").resolve("initdb"));
       PostgresProgram programs =
           new PostgresProgram(
-              installed ? place.programs() : unpacked(place.programs()),
+              installed ? place.programs() : LentPrograms.unpackedIn(place.programs()),
               place.logs().resolve("pg_ctl.log"));
       if (!Files.exists(place.cluster())) {
         createCluster(programs, place, installed ? List.of() : AS_EMBEDDED);
       }
       Path cluster = place.cluster().toRealPath();
-      int port = freePort();
+      int port = Integer.parseInt(TestConfig.freePort());
       CrashablePostgres postgres =
           new CrashablePostgres(
               programs,
@@ -95,12 +94,6 @@ public final class CrashablePostgres implements AutoCloseable {
       return postgres;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
-    }
-  }
-
-  private static Path unpacked(Path directory) throws IOException {
-    try (DataDirectory locked = DataDirectory.open(directory)) {
-      return PostgresBinaries.unpacked(locked);
     }
   }
 
@@ -121,12 +114,6 @@ public final class CrashablePostgres implements AutoCloseable {
     PostgresProgram.Outcome outcome = programs.run(LIMIT, "initdb", options.toArray(String[]::new));
     if (!outcome.succeeded()) {
       throw new IllegalStateException(outcome.output());
-    }
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
-      return socket.getLocalPort();
     }
   }
 

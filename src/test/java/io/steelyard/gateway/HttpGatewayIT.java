@@ -23,11 +23,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(30)
+@Isolated("it measures tenths of a second")
 class HttpGatewayIT {
   private static final String SECRET = "sk_test_51Secret";
   private static final Id CUSTOMER = new Id(IdKind.CUSTOMER, new UUID(3, 4));

@@ -8,6 +8,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.RawHttp;
+import io.steelyard.support.TableLock;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import java.sql.Connection;
@@ -19,11 +20,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /** What a client does wrong is told to it, not to whoever reads the log for faults of ours. */
+@Isolated("it reads the log of the whole process")
 class ClientFaultsIT {
   private static TestApp app;
   private static Merchant merchant;
@@ -121,7 +124,7 @@ class ClientFaultsIT {
             "GET /external/customers HTTP/1.1\nHost: 127.0.0.1\nx-api-key: "
                 + merchant.key()
                 + "\n\n");
-        until(() -> waits(app));
+        TableLock.awaitWaiting(app.database(), 1);
       }
       Thread.sleep(200); // until the server has seen the end
       connection.rollback();
@@ -146,17 +149,6 @@ class ClientFaultsIT {
     while (!reached.call()) {
       assertThat(System.nanoTime()).isLessThan(deadline);
       Thread.sleep(10);
-    }
-  }
-
-  private static boolean waits(TestApp app) throws Exception {
-    try (Connection connection = Tables.connect(app.database());
-        var rows =
-            connection
-                .createStatement()
-                .executeQuery("SELECT count(*) FROM pg_locks WHERE NOT granted")) {
-      rows.next();
-      return rows.getInt(1) > 0;
     }
   }
 }

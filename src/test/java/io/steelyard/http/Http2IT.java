@@ -77,7 +77,7 @@ class Http2IT {
     return HttpClient.newBuilder()
         .sslContext(trust)
         .version(HttpClient.Version.HTTP_2)
-        .connectTimeout(Duration.ofSeconds(5))
+        .connectTimeout(Duration.ofSeconds(20))
         .build();
   }
 

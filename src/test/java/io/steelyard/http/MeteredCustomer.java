@@ -18,8 +18,10 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInstance;
 
 /** A customer since March whose plan has a price for each calculation, and what it uses. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class MeteredCustomer {
   static final Instant MARCH = Instant.parse("2040-03-01T00:00:00Z");
   static final Instant APRIL = Instant.parse("2040-04-01T00:00:00Z");
@@ -29,8 +31,7 @@ abstract class MeteredCustomer {
       List.of("sum", "count", "max", "min", "average", "uniqueCount", "latest");
   static final String CATALOG = catalog();
 
-  static TestApp app;
-
+  TestApp app;
   Merchant merchant;
   String customer;
   HandMadeInvoices invoices;
@@ -86,12 +87,12 @@ abstract class MeteredCustomer {
   }
 
   @BeforeAll
-  static void start() {
+  void start() {
     app = TestApp.start(Map.of("explain.scanEventsMax", "3"));
   }
 
   @AfterAll
-  static void stop() {
+  void stop() {
     app.close();
   }
 
@@ -125,7 +126,7 @@ abstract class MeteredCustomer {
     awaitFold();
   }
 
-  static void awaitFold() throws Exception {
+  void awaitFold() throws Exception {
     String waiting =
         """
         SELECT period_index FROM subscription_period WHERE ready_until < period_end
@@ -170,7 +171,7 @@ abstract class MeteredCustomer {
         .toList();
   }
 
-  static Connection connect() throws SQLException {
+  Connection connect() throws SQLException {
     return DriverManager.getConnection(
         app.database().jdbcUrl(), app.database().user(), app.database().password());
   }

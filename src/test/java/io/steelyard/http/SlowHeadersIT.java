@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** A request's headers end in time, or its connection does. */
 class SlowHeadersIT {
-  private static final int HEAD_MS = 600;
+  private static final int HEAD_MS = 1500;
 
   private static TestApp app;
   private static Merchant merchant;
@@ -43,7 +43,7 @@ class SlowHeadersIT {
 
         assertThat(http.isClosedByServer()).isTrue();
 
-        assertThat((System.nanoTime() - startedAt) / 1_000_000).isBetween(HEAD_MS - 100L, 5_000L);
+        assertThat((System.nanoTime() - startedAt) / 1_000_000).isBetween(HEAD_MS - 100L, 20_000L);
         dribble.interrupt();
         dribble.join();
       }

@@ -30,7 +30,6 @@ class GatewaysIT {
         TestApp.start(
             Map.of(
                 "security.encryptionKey", key,
-                "gateway.callTimeoutMs", "500",
                 "gateway.attemptsMax", "2",
                 "gateway.backoffMs", "10"));
   }

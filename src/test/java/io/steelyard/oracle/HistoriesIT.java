@@ -2,6 +2,7 @@ package io.steelyard.oracle;
 
 import io.steelyard.oracle.Facts.ClockSet;
 import io.steelyard.oracle.Facts.Subscribed;
+import io.steelyard.support.Merchant;
 import io.steelyard.support.TestApp;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -16,8 +17,8 @@ import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 
 /**
- * Random histories, played over HTTP, make the invoices that the oracle works out from their facts.
- * As many as the build's property {@code histories} says.
+ * Random histories, played over HTTP two at a time, make the invoices that the oracle works out
+ * from their facts. As many pairs as the build's property {@code histories.pairs} says.
  */
 class HistoriesIT {
   static final Duration GRACE = Duration.ofDays(3);
@@ -46,7 +47,18 @@ class HistoriesIT {
   }
 
   @Property(shrinking = ShrinkingMode.BOUNDED)
-  void everyInvoiceIsAsTheOracleSays(@ForAll("scripts") Script script) {
+  void everyInvoiceIsAsTheOracleSays(
+      @ForAll("scripts") Script one, @ForAll("scripts") Script other) {
+    List<Script> both = List.of(one, other);
+    Merchant.atOnce(
+        both.size(),
+        number -> {
+          play(both.get(number));
+          return number;
+        });
+  }
+
+  private static void play(Script script) {
     Facts facts = script.facts(GRACE);
     Player player = new Player(app, facts);
     Ledger ledger = new Ledger(player);

@@ -7,6 +7,7 @@ import io.steelyard.json.Schemas;
 import io.steelyard.json.Validator;
 import io.steelyard.support.TestApp.Answer;
 import io.vertx.core.json.JsonObject;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -16,20 +17,29 @@ public final class Contract {
   private static final String SCHEMAS = "#/components/schemas/";
   private static final String RESPONSES = "#/components/responses/";
 
+  private static final Contract EXTERNAL = new Contract(Schemas.external());
+  private static final Contract OPERATOR = new Contract(Schemas.operator());
+
   private final JsonObject document;
+  private final Map<Pattern, JsonObject> paths = new LinkedHashMap<>();
   private final Validator validator;
 
   private Contract(Schemas schemas) {
     this.document = new JsonObject(schemas.json());
     this.validator = schemas.validator();
+    for (Map.Entry<String, Object> path : document.getJsonObject("paths")) {
+      paths.put(
+          Pattern.compile(path.getKey().replaceAll("\\{[^}]+}", "[^/]*")),
+          (JsonObject) path.getValue());
+    }
   }
 
   public static Contract external() {
-    return new Contract(Schemas.external());
+    return EXTERNAL;
   }
 
   public static Contract operator() {
-    return new Contract(Schemas.operator());
+    return OPERATOR;
   }
 
   /** Fails the test when the document does not allow this answer; one at a time may be checked. */
@@ -109,10 +119,9 @@ public final class Contract {
   }
 
   private JsonObject operation(String method, String path) {
-    for (Map.Entry<String, Object> entry : document.getJsonObject("paths")) {
-      String regex = entry.getKey().replaceAll("\\{[^}]+}", "[^/]*");
-      JsonObject operation = ((JsonObject) entry.getValue()).getJsonObject(method.toLowerCase());
-      if (operation != null && Pattern.matches(regex, path)) {
+    for (Map.Entry<Pattern, JsonObject> entry : paths.entrySet()) {
+      JsonObject operation = entry.getValue().getJsonObject(method.toLowerCase());
+      if (operation != null && entry.getKey().matcher(path).matches()) {
         return operation;
       }
     }

@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 
 /** A merchant of a {@link TestApp}, with its key and what a test does most. */
 public record Merchant(TestApp app, String id, String key) {
-  private static final long SEEN_WITHIN_MS = 10_000;
+  private static final long SEEN_WITHIN_MS = 30_000;
 
   /** A plan with a base price, a metered price in dollars and one in units that it allocates. */
   public static final String CATALOG =

@@ -49,7 +49,7 @@ final class UsageFixture implements AutoCloseable {
   static final Config.Database DATABASE =
       new Config.Database(
           null, "", 0, "none", 4, 2, 4, 4, 2, 256, 2000, 5000, 5000, 2000, 10_000, 256);
-  private static final long WAIT_S = 10;
+  private static final long WAIT_S = 60;
 
   final Endpoint endpoint;
   final SimpleMeterRegistry metrics;
