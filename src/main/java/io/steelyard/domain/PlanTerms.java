@@ -1,11 +1,13 @@
 package io.steelyard.domain;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A plan with everything that its periods are billed by.
@@ -48,6 +50,32 @@ public record PlanTerms(
 
   public List<AllocationTerms> allocationsAt(Instant openedAt) {
     return allocations.stream().filter(allocation -> allocation.activeAt(openedAt)).toList();
+  }
+
+  /**
+   * The last time from {@code t} to so long after it at which any version of a price, an allocation
+   * or a rule began or ended, else {@code t}. Whoever can see a version that begins later than now
+   * has a clock behind that of who made it.
+   */
+  public Instant changedWithin(Instant t, Duration after) {
+    Stream<Instant> ofPrices =
+        prices.stream().flatMap(each -> Stream.of(each.activeFrom(), end(each.activeUntil())));
+    Stream<Instant> ofAllocations =
+        allocations.stream().flatMap(each -> Stream.of(each.activeFrom(), end(each.activeUntil())));
+    Stream<Instant> ofRules =
+        billables.values().stream()
+            .flatMap(each -> each.versions().stream())
+            .flatMap(each -> Stream.of(each.activeFrom(), end(each.activeUntil())));
+    Instant last = t.plus(after);
+    return Stream.of(ofPrices, ofAllocations, ofRules)
+        .flatMap(each -> each)
+        .filter(each -> each.isAfter(t) && !each.isAfter(last))
+        .max(Comparator.naturalOrder())
+        .orElse(t);
+  }
+
+  private static Instant end(Instant activeUntil) {
+    return activeUntil == null ? Instant.MAX : activeUntil;
   }
 
   /** The first of monthly, quarterly, annually and oneTime that has a base price. */

@@ -41,14 +41,19 @@ final class BoundaryDrafting {
     /**
      * The system's time that decides the prices in force: that of the boundary, also when it is
      * passed later. Versions of a price follow each other by it also while a test merchant's clock
-     * stands still, whose boundaries have no other time of the system's than now.
+     * stands still, whose boundaries have no other time of the system's than now. What a
+     * subscription begins with includes what a node whose clock is ahead has just changed.
      */
-    Instant pricedAt(Boundary boundary) {
+    Instant pricedAt(Boundary boundary, PlanTerms plan) {
       Instant created = boundary.subscription().view().createdAt();
       if (clock.frozen()) {
-        return systemNow;
+        return pricedNow(systemNow, plan);
       }
-      return boundary.at().isBefore(created) ? created : boundary.at();
+      return boundary.at().isAfter(created) ? boundary.at() : pricedNow(created, plan);
+    }
+
+    static Instant pricedNow(Instant now, PlanTerms plan) {
+      return plan.changedWithin(now, MerchantClock.SKEW_MAX);
     }
 
     ZoneId zone() {
@@ -100,15 +105,15 @@ final class BoundaryDrafting {
     BillingPeriod clipped = clipped(boundary);
     Subscription active = active(boundary, at);
     Allocations allocations =
-        new Allocations(active, plan, moment.pricedAt(boundary), moment.zone());
+        new Allocations(active, plan, moment.pricedAt(boundary, plan), moment.zone());
     return new Passed(
         boundary,
         active.at(boundary.index(), allocations.nextDue(boundary.at(), clipped)),
         at,
-        new NewPeriod(active, clipped, moment.pricedAt(boundary)),
+        new NewPeriod(active, clipped, moment.pricedAt(boundary, plan)),
         invoice,
         allocations.blocks(boundary.at(), boundary.index(), invoice == null ? null : invoice.id()),
-        access(active, plan, moment.pricedAt(boundary), at));
+        access(active, plan, moment.pricedAt(boundary, plan), at));
   }
 
   /** Only an invoice, and only when there is something on it. */
@@ -215,7 +220,7 @@ final class BoundaryDrafting {
     Opened opened =
         boundary.opened() == null
             ? null
-            : new Opened(boundary.opened(), clipped(boundary), moment.pricedAt(boundary));
+            : new Opened(boundary.opened(), clipped(boundary), moment.pricedAt(boundary, plan));
     return new InvoiceBasis(
         plan,
         subscription.view().billingCadence(),

@@ -54,7 +54,11 @@ final class BulkCreation {
       Map<Id, PlanTerms> plans,
       boolean cardGateway,
       Instant now,
-      Instant pricedAt) {}
+      Instant systemNow) {
+    Instant pricedAt(PlanTerms plan) {
+      return BoundaryDrafting.Moment.pricedNow(systemNow, plan);
+    }
+  }
 
   Future<Subscriptions> create(SqlConnection tx, Call call, List<NewSubscription> wanted) {
     return known(tx, call, wanted)
@@ -140,7 +144,7 @@ final class BulkCreation {
       faults.add(Fault.at(at + "/planId", "unknown_plan", "There is no such plan."));
     } else if (!plan.available()) {
       faults.add(Fault.at(at + "/planId", "plan_archived", "The plan is archived."));
-    } else if (billsNoFixedPrice(wanted.billingCadence(), plan, known.pricedAt())) {
+    } else if (billsNoFixedPrice(wanted.billingCadence(), plan, known.pricedAt(plan))) {
       faults.add(
           Fault.at(
               at + "/billingCadence",
@@ -200,7 +204,7 @@ final class BulkCreation {
             start.isAfter(now) ? SubscriptionStatus.PENDING_ACTIVATION : SubscriptionStatus.ACTIVE,
             start,
             wanted.endDate(),
-            cadence(wanted.billingCadence(), plan, known.pricedAt()),
+            cadence(wanted.billingCadence(), plan, known.pricedAt(plan)),
             wanted.currency() == null ? plan.currency() : wanted.currency(),
             wanted.netTerms() == null ? plan.netTerms() : wanted.netTerms(),
             wanted.paymentGateway(),

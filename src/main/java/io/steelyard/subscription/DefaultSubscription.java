@@ -16,10 +16,10 @@ public final class DefaultSubscription {
   /**
    * @param customerId a customer that never had a trial, so that a plan with trial days begins with
    *     one
-   * @param pricedAt the system's time, which decides the prices in force
+   * @param systemNow decides the prices in force
    */
   public static Subscription of(
-      Id customerId, PlanTerms plan, Call call, Instant now, Instant pricedAt) {
+      Id customerId, PlanTerms plan, Call call, Instant now, Instant systemNow) {
     boolean trial = plan.trialDays() > 0;
     SubscriptionView view =
         new SubscriptionView(
@@ -30,7 +30,7 @@ public final class DefaultSubscription {
             SubscriptionStatus.ACTIVE,
             now,
             null,
-            BulkCreation.cadence(null, plan, pricedAt),
+            BulkCreation.cadence(null, plan, BoundaryDrafting.Moment.pricedNow(systemNow, plan)),
             plan.currency(),
             plan.netTerms(),
             null,

@@ -15,6 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.domain.BillableTerms.RulesVersion;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -108,6 +109,19 @@ class PlanTermsTest {
     assertThat(plan.allocationsAt(CHANGE.minusMillis(1))).containsExactly(old);
     assertThat(plan.allocationsAt(CHANGE)).containsExactly(current);
     assertThat(plan.allocationsAt(LONG_AGO.minusMillis(1))).isEmpty();
+  }
+
+  @Test
+  void whatIsAboutToChangeWithinTheTimeGivenHasChanged() {
+    Duration soon = Duration.ofSeconds(5);
+    PlanTerms plan = plan(false, active(MONTH, LONG_AGO, CHANGE), active(YEAR, CHANGE, null));
+
+    assertThat(plan.changedWithin(CHANGE.minusSeconds(5), soon)).isEqualTo(CHANGE);
+    assertThat(plan.changedWithin(CHANGE.minusMillis(1), soon)).isEqualTo(CHANGE);
+    for (Instant t : List.of(CHANGE, CHANGE.minusMillis(5001), CHANGE.plusMillis(1), LONG_AGO)) {
+      assertThat(plan.changedWithin(t, soon)).isEqualTo(t);
+    }
+    assertThat(plan(false).changedWithin(CHANGE, soon)).isEqualTo(CHANGE);
   }
 
   private static PriceTerms metered(int number) {

@@ -3,8 +3,10 @@ package io.steelyard.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.support.Merchant;
+import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.TestApp;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -12,6 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Creating subscriptions in bulk. */
 class SubscriptionsIT {
@@ -68,6 +71,26 @@ class SubscriptionsIT {
       body.put((String) fields[i], fields[i + 1]);
     }
     return body;
+  }
+
+  /** As if the catalogue came from a node whose clock is ahead. */
+  private static void pricesBeginInSeconds(int seconds) {
+    PostgresSupport.execute(
+        app.database(),
+        "UPDATE price SET active_from = now() + interval '%d seconds'".formatted(seconds));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"test", "live"})
+  void aPlanThatANodeWithAClockAheadHasJustMadeCostsWhatItCosts(String environment) {
+    merchant = app.merchant(environment, "UTC", CATALOG);
+    customer = merchant.customerId("acme");
+    pricesBeginInSeconds(4);
+
+    Map<String, Object> created = merchant.subscribe(body("all", "billingCadence", "monthly"));
+
+    List<Map<String, Object>> lines = merchant.invoiceOf(created.get("id")).at("invoiceLineItems");
+    assertThat(lines).extracting("amount").containsExactly(49);
   }
 
   private int count() {

@@ -37,7 +37,8 @@ import org.junit.jupiter.api.Test;
 /** A database that says nothing any more, not even that it is gone. */
 class SilentDatabaseIT {
   private static final Config.Database IMPATIENT =
-      new Config.Database(null, "", 0, "none", 8, 2, 8, 4, 2, 256, 200, 200, 200, 200, 10_000, 256);
+      new Config.Database(
+          null, "", 0, "none", 8, 2, 8, 4, 2, 256, 1000, 1000, 1000, 1000, 10_000, 256);
   private static final long CALL_MS = 9000;
 
   private static UsageFixture usage;
