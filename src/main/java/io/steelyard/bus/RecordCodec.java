@@ -21,7 +21,9 @@ import java.util.Map;
 public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
   private static final String NAME = "steelyard-record";
 
-  // Nodes of the next version may know more, while a cluster is upgraded.
+  // Nodes of the next version may tell more, while a cluster is upgraded. They may not ask for more
+  // than is understood here.
+  private static final ObjectReader STRICT = Json.MAPPER.reader();
   private static final ObjectReader WIRE =
       Json.MAPPER.reader().without(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
 
@@ -144,7 +146,8 @@ public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
 
   private static <T> T read(Buffer json, Class<T> type) {
     try {
-      return WIRE.forType(type).readValue(json.getBytes());
+      ObjectReader reader = Request.class.isAssignableFrom(type) ? STRICT : WIRE;
+      return reader.forType(type).readValue(json.getBytes());
     } catch (IOException e) {
       throw new IllegalArgumentException("cannot read a " + type.getSimpleName(), e);
     }

@@ -59,12 +59,12 @@ final class CustomerCreation {
   Future<List<Optional<CreatedCustomer>>> create(
       SqlConnection tx, Call call, List<CustomerInput> inputs) {
     return clock
-        .now(tx, call)
+        .read(tx, call)
         .compose(
-            now ->
+            reading ->
                 plans
                     .of(tx, call.merchantId())
-                    .compose(plan -> create(tx, call, inputs, plan, now)));
+                    .compose(plan -> create(tx, call, inputs, plan, reading)));
   }
 
   private Future<List<Optional<CreatedCustomer>>> create(
@@ -72,7 +72,8 @@ final class CustomerCreation {
       Call call,
       List<CustomerInput> inputs,
       Optional<DefaultPlan> plan,
-      Instant now) {
+      MerchantClock.Reading reading) {
+    Instant now = reading.now();
     List<NewCustomer> wanted =
         inputs.stream().map(input -> new NewCustomer(Ids.next(IdKind.CUSTOMER), input)).toList();
     boolean trial = plan.isPresent() && plan.get().terms().trialDays() > 0;
@@ -83,7 +84,7 @@ final class CustomerCreation {
               List<Created> created =
                   wanted.stream()
                       .filter(each -> inserted.contains(each.id().uuid()))
-                      .map(each -> subscribed(each, plan, call, now))
+                      .map(each -> subscribed(each, plan, call, reading))
                       .toList();
               return subscribe(tx, call, created, plan)
                   .map(
@@ -97,12 +98,13 @@ final class CustomerCreation {
   }
 
   private Created subscribed(
-      NewCustomer customer, Optional<DefaultPlan> plan, Call call, Instant now) {
+      NewCustomer customer, Optional<DefaultPlan> plan, Call call, MerchantClock.Reading reading) {
     return new Created(
         customer,
         plan.map(
                 it ->
-                    DefaultSubscription.of(customer.id(), it.terms(), call, now, clock.systemNow()))
+                    DefaultSubscription.of(
+                        customer.id(), it.terms(), call, reading, clock.systemNow()))
             .orElse(null));
   }
 

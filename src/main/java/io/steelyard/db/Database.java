@@ -1,6 +1,7 @@
 package io.steelyard.db;
 
 import io.steelyard.config.Config;
+import io.steelyard.config.Encryption;
 import io.steelyard.config.StartFailure;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -36,6 +37,10 @@ public final class Database {
     if (!config.embedded()) {
       Endpoint endpoint = Endpoint.of(config.parsedUrl());
       Encrypting.check(endpoint.encryption());
+      if (endpoint.encryption().mode() == Encryption.Mode.DISABLE && !endpoint.isHere()) {
+        LOG.warn(
+            "What goes to and from {} is not encrypted: see sslmode of database.url", endpoint);
+      }
       Map<String, String> session = FirstConnection.await(endpoint, config.connectTimeoutMs());
       return new Database(endpoint, session, null, null);
     }

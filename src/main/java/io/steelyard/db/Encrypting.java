@@ -6,8 +6,9 @@ import io.vertx.core.net.ClientSSLOptions;
 import io.vertx.core.net.PemTrustOptions;
 import io.vertx.pgclient.PgConnectOptions;
 import io.vertx.pgclient.SslMode;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -16,6 +17,8 @@ import java.security.cert.CertificateFactory;
 
 /** What {@link Encryption} means to the client of the pools, and what it needs to begin. */
 final class Encrypting {
+  private static final String PEM = "-----BEGIN CERTIFICATE-----";
+
   private Encrypting() {}
 
   static PgConnectOptions apply(Encryption encryption, PgConnectOptions options) {
@@ -47,9 +50,14 @@ final class Encrypting {
     if (encryption.rootCert() == null) {
       return;
     }
-    try (InputStream in = Files.newInputStream(Path.of(encryption.rootCert()))) {
-      if (CertificateFactory.getInstance("X.509").generateCertificates(in).isEmpty()) {
-        throw new StartFailure(named(encryption) + "holds no certificate");
+    try {
+      byte[] content = Files.readAllBytes(Path.of(encryption.rootCert()));
+      // The factory would also take what is not PEM, which the pools do not.
+      if (!new String(content, StandardCharsets.ISO_8859_1).contains(PEM)
+          || CertificateFactory.getInstance("X.509")
+              .generateCertificates(new ByteArrayInputStream(content))
+              .isEmpty()) {
+        throw new StartFailure(named(encryption) + "holds no certificate in PEM");
       }
     } catch (IOException | InvalidPathException e) {
       throw new StartFailure(named(encryption) + "is not a readable file", e);

@@ -33,6 +33,11 @@ public record Endpoint(
         + "&tcpKeepAlive=true";
   }
 
+  /** Whether nothing goes over a network. */
+  boolean isHere() {
+    return host.equals("localhost") || host.equals("::1") || host.startsWith("127.");
+  }
+
   /** Without the password, for logs. */
   @Override
   public String toString() {

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -59,23 +60,20 @@ public record PlanTerms(
    */
   public Instant changedWithin(Instant t, Duration after) {
     Stream<Instant> ofPrices =
-        prices.stream().flatMap(each -> Stream.of(each.activeFrom(), end(each.activeUntil())));
+        prices.stream().flatMap(each -> Stream.of(each.activeFrom(), each.activeUntil()));
     Stream<Instant> ofAllocations =
-        allocations.stream().flatMap(each -> Stream.of(each.activeFrom(), end(each.activeUntil())));
+        allocations.stream().flatMap(each -> Stream.of(each.activeFrom(), each.activeUntil()));
     Stream<Instant> ofRules =
         billables.values().stream()
             .flatMap(each -> each.versions().stream())
-            .flatMap(each -> Stream.of(each.activeFrom(), end(each.activeUntil())));
+            .flatMap(each -> Stream.of(each.activeFrom(), each.activeUntil()));
     Instant last = t.plus(after);
     return Stream.of(ofPrices, ofAllocations, ofRules)
         .flatMap(each -> each)
+        .filter(Objects::nonNull)
         .filter(each -> each.isAfter(t) && !each.isAfter(last))
         .max(Comparator.naturalOrder())
         .orElse(t);
-  }
-
-  private static Instant end(Instant activeUntil) {
-    return activeUntil == null ? Instant.MAX : activeUntil;
   }
 
   /** The first of monthly, quarterly, annually and oneTime that has a base price. */

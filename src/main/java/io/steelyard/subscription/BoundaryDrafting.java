@@ -41,19 +41,24 @@ final class BoundaryDrafting {
     /**
      * The system's time that decides the prices in force: that of the boundary, also when it is
      * passed later. Versions of a price follow each other by it also while a test merchant's clock
-     * stands still, whose boundaries have no other time of the system's than now. What a
-     * subscription begins with includes what a node whose clock is ahead has just changed.
+     * stands still, whose boundaries have no other time of the system's than now.
      */
     Instant pricedAt(Boundary boundary, PlanTerms plan) {
-      Instant created = boundary.subscription().view().createdAt();
       if (clock.frozen()) {
         return pricedNow(systemNow, plan);
       }
-      return boundary.at().isAfter(created) ? boundary.at() : pricedNow(created, plan);
+      Instant created = boundary.subscription().view().createdAt();
+      return boundary.at().isBefore(created) ? created : boundary.at();
     }
 
-    static Instant pricedNow(Instant now, PlanTerms plan) {
-      return plan.changedWithin(now, MerchantClock.SKEW_MAX);
+    /** Now, or when a node whose clock is ahead has just changed the plan. */
+    static Instant pricedNow(Instant systemNow, PlanTerms plan) {
+      return plan.changedWithin(systemNow, MerchantClock.SKEW_MAX);
+    }
+
+    /** When a subscription comes into being: not before what it was chosen from. */
+    static Instant created(MerchantClock.Reading clock, PlanTerms plan) {
+      return clock.frozen() ? clock.now() : pricedNow(clock.now(), plan);
     }
 
     ZoneId zone() {
@@ -104,16 +109,16 @@ final class BoundaryDrafting {
     }
     BillingPeriod clipped = clipped(boundary);
     Subscription active = active(boundary, at);
-    Allocations allocations =
-        new Allocations(active, plan, moment.pricedAt(boundary, plan), moment.zone());
+    Instant pricedAt = moment.pricedAt(boundary, plan);
+    Allocations allocations = new Allocations(active, plan, pricedAt, moment.zone());
     return new Passed(
         boundary,
         active.at(boundary.index(), allocations.nextDue(boundary.at(), clipped)),
         at,
-        new NewPeriod(active, clipped, moment.pricedAt(boundary, plan)),
+        new NewPeriod(active, clipped, pricedAt),
         invoice,
         allocations.blocks(boundary.at(), boundary.index(), invoice == null ? null : invoice.id()),
-        access(active, plan, moment.pricedAt(boundary, plan), at));
+        access(active, plan, pricedAt, at));
   }
 
   /** Only an invoice, and only when there is something on it. */

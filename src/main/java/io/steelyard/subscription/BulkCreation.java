@@ -53,7 +53,7 @@ final class BulkCreation {
       Set<UUID> customers,
       Map<Id, PlanTerms> plans,
       boolean cardGateway,
-      Instant now,
+      MerchantClock.Reading clock,
       Instant systemNow) {
     Instant pricedAt(PlanTerms plan) {
       return BoundaryDrafting.Moment.pricedNow(systemNow, plan);
@@ -97,14 +97,14 @@ final class BulkCreation {
                                 .compose(
                                     connected ->
                                         clock
-                                            .now(tx, call)
+                                            .read(tx, call)
                                             .map(
-                                                now ->
+                                                reading ->
                                                     new Known(
                                                         customers,
                                                         plans,
                                                         connected,
-                                                        now,
+                                                        reading,
                                                         clock.systemNow())))));
   }
 
@@ -151,7 +151,7 @@ final class BulkCreation {
               "cadence_not_offered",
               "The plan has no base price of this cadence."));
     }
-    Instant start = wanted.startDate() == null ? known.now() : wanted.startDate();
+    Instant start = wanted.startDate() == null ? known.clock().now() : wanted.startDate();
     if (wanted.endDate() != null && !wanted.endDate().isAfter(start)) {
       faults.add(Fault.at(at + "/endDate", "end_before_start", "Must be after startDate."));
     }
@@ -193,7 +193,8 @@ final class BulkCreation {
 
   private static Subscription subscription(NewSubscription wanted, Known known, Call call) {
     PlanTerms plan = plan(wanted, known);
-    Instant now = known.now();
+    Instant now = known.clock().now();
+    Instant created = BoundaryDrafting.Moment.created(known.clock(), plan);
     Instant start = wanted.startDate() == null ? now : wanted.startDate();
     SubscriptionView view =
         new SubscriptionView(
@@ -214,8 +215,8 @@ final class BulkCreation {
             Boolean.TRUE.equals(wanted.autoSendInvoice()),
             false,
             null,
-            now,
-            now,
+            created,
+            created,
             null);
     return new Subscription(view, null, wanted.invoiceGenerationStartDate(), null, null);
   }

@@ -6,6 +6,7 @@ import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.PlanTerms;
 import io.steelyard.domain.SubscriptionStatus;
+import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.SubscriptionMessages.SubscriptionView;
 import java.time.Instant;
 
@@ -19,7 +20,9 @@ public final class DefaultSubscription {
    * @param systemNow decides the prices in force
    */
   public static Subscription of(
-      Id customerId, PlanTerms plan, Call call, Instant now, Instant systemNow) {
+      Id customerId, PlanTerms plan, Call call, MerchantClock.Reading clock, Instant systemNow) {
+    Instant now = clock.now();
+    Instant created = BoundaryDrafting.Moment.created(clock, plan);
     boolean trial = plan.trialDays() > 0;
     SubscriptionView view =
         new SubscriptionView(
@@ -40,8 +43,8 @@ public final class DefaultSubscription {
             false,
             trial,
             trial ? plan.chargeUsageDuringTrial() : null,
-            now,
-            now,
+            created,
+            created,
             null);
     Instant trialEnd =
         trial ? now.atZone(call.merchant().zone()).plusDays(plan.trialDays()).toInstant() : null;

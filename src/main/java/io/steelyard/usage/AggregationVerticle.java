@@ -51,6 +51,7 @@ public final class AggregationVerticle extends VerticleBase {
   private final BatchStore batches = new BatchStore();
   private Pool pool;
   private AggregationMetrics metrics;
+  private HeldEvents held;
   private List<AggregationJob> jobs = List.of();
   private long timer = NO_TIMER;
   private boolean running;
@@ -90,8 +91,8 @@ public final class AggregationVerticle extends VerticleBase {
     metrics = new AggregationMetrics(registry, vertx);
     PlanCache plans = new PlanCache(new CatalogStore(), clock::systemNow);
     Folding folding = new Folding(plans);
-    HeldEvents held = HeldEvents.of(vertx);
-    held.upTo(config.heldBytesMax());
+    held = HeldEvents.of(vertx);
+    held.upTo(config.heldBytesMax(), config.claimEventsMax());
     // Periods first, so that the events that wait are counted in them at once.
     jobs =
         List.of(
@@ -146,12 +147,17 @@ public final class AggregationVerticle extends VerticleBase {
    * many: while events come in fast, some are let gather, but not so many that a claim is full.
    */
   private long spacingMs() {
-    if (countedInRound < MANY_EVENTS
-        || FoldBacklog.of(vertx).events() > config.claimEventsMax() / 2) {
+    if (countedInRound < MANY_EVENTS || waiting() > config.claimEventsMax() / 2) {
       return 0;
     }
     long sinceMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - roundStartedAtNanos);
     return Math.max(0, config.spacingMs() - sinceMs);
+  }
+
+  /** What is there to be claimed: of what others hold, nothing. */
+  private long waiting() {
+    FoldBacklog backlog = FoldBacklog.of(vertx);
+    return backlog.othersCounting().isEmpty() ? backlog.events() : held.events();
   }
 
   private void run() {

@@ -3,6 +3,7 @@ package io.steelyard.usage;
 import io.steelyard.config.Config;
 import io.steelyard.db.CustomerLocks;
 import io.steelyard.db.Sql;
+import io.steelyard.merchant.MerchantClock;
 import io.steelyard.usage.BatchStore.Batch;
 import io.steelyard.usage.ClaimPace.Demand;
 import io.vertx.core.Future;
@@ -94,7 +95,8 @@ final class BatchFold implements AggregationJob {
             pace.limit(),
             pace.passedBy(now),
             backlog.othersCounting(),
-            now.minus(LEFT_TO_HOLDER))
+            now.minus(LEFT_TO_HOLDER),
+            now.plus(MerchantClock.SKEW_MAX))
         .compose(
             claimed -> {
               List<Batch> taken = upToLimit(claimed);

@@ -17,8 +17,8 @@ import java.util.UUID;
 final class BatchStore {
   // Locks only what nobody else works on; the rows are deleted when their events are folded.
   // What is held by a process that is heard of is left to it, as long as it is young: whoever else
-  // counts it has to read it back. By the clocks of two processes: where they differ, that costs
-  // time or work, and nothing else.
+  // counts it has to read it back. By the clocks of two processes: one that is not young by either
+  // is anybody's.
   private static final String CLAIM =
       """
       SELECT b.batch, b.merchant_id, b.events, b.bytes
@@ -26,7 +26,8 @@ final class BatchStore {
       WHERE NOT EXISTS (
         SELECT FROM unnest($2::bigint[], $3::uuid[]) AS passed (batch, merchant_id)
         WHERE passed.batch = b.batch AND passed.merchant_id = b.merchant_id)
-      AND (b.held_by = ANY($4::uuid[]) AND b.stored_at > $5::timestamptz) IS NOT TRUE
+      AND (b.held_by = ANY($4::uuid[])
+           AND b.stored_at BETWEEN $5::timestamptz AND $6::timestamptz) IS NOT TRUE
       ORDER BY b.batch, b.merchant_id
       LIMIT $1
       FOR UPDATE SKIP LOCKED
@@ -62,20 +63,23 @@ final class BatchStore {
   /**
    * The oldest batches that are nobody's, but those to be passed by; locked.
    *
-   * @param holders whose batches are left to them
-   * @param youngFrom but for those stored before
+   * @param holders whose batches are left to them, if they were stored
+   * @param from then or later
+   * @param to and then or before
    */
   Future<List<Batch>> claim(
       SqlConnection transaction,
       int rowsMax,
       Collection<Batch.Ref> passBy,
       Collection<UUID> holders,
-      Instant youngFrom) {
+      Instant from,
+      Instant to) {
     Tuple parameters = Tuple.of(rowsMax);
     parameters.addValue(passBy.stream().map(Batch.Ref::batch).toArray(Long[]::new));
     parameters.addValue(passBy.stream().map(Batch.Ref::merchantId).toArray(UUID[]::new));
     parameters.addValue(holders.toArray(UUID[]::new));
-    parameters.addValue(Sql.time(youngFrom));
+    parameters.addValue(Sql.time(from));
+    parameters.addValue(Sql.time(to));
     return transaction
         .preparedQuery(CLAIM)
         .execute(parameters)

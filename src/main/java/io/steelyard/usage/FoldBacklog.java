@@ -2,15 +2,21 @@ package io.steelyard.usage;
 
 import io.steelyard.bus.Address;
 import io.steelyard.usage.UsageMessages.EventsTold;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.EventBus;
+import io.vertx.core.eventbus.Message;
 import io.vertx.core.shareddata.Shareable;
+import io.vertx.core.tracing.TracingPolicy;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How many stored events wait to be counted, as far as this process knows: it adds what it stores,
@@ -19,12 +25,17 @@ import java.util.concurrent.atomic.AtomicLong;
  * events holds back while they are many, so that counting keeps up; not when counting stands still,
  * since that would only lose the storing too. Safe for any threads.
  */
-final class FoldBacklog implements Shareable {
+public final class FoldBacklog implements Shareable {
+  private static final Logger LOG = LoggerFactory.getLogger(FoldBacklog.class);
+  private static final String NAME = "steelyard.backlog";
+  private static final DeliveryOptions IN_NO_TRACE =
+      new DeliveryOptions().setTracingPolicy(TracingPolicy.IGNORE);
+
   // Longer than a claim takes.
   private static final long STANDSTILL_NANOS = TimeUnit.SECONDS.toNanos(3);
   private static final long TELL_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  // Whoever counts tells at least as often as it asks the database how many wait.
+  // Whoever counts asks the database how many wait more often, and tells it.
   private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private final UUID process = UUID.randomUUID();
@@ -32,7 +43,7 @@ final class FoldBacklog implements Shareable {
   private final EventBus others;
   private final Map<UUID, Long> othersCountedAtNanos = new ConcurrentHashMap<>();
   private volatile long countedAtNanos = System.nanoTime() - STANDSTILL_NANOS;
-  private volatile boolean counts;
+  private volatile long workedAtNanos = System.nanoTime() - SILENCE_NANOS;
   private int untoldStored;
   private int untoldCounted;
   private long toldAtNanos = System.nanoTime();
@@ -47,19 +58,32 @@ final class FoldBacklog implements Shareable {
   static FoldBacklog of(Vertx vertx) {
     return vertx
         .sharedData()
-        .<String, FoldBacklog>getLocalMap("steelyard.backlog")
-        .computeIfAbsent("events", key -> create(vertx));
+        .<String, FoldBacklog>getLocalMap(NAME)
+        .computeIfAbsent(
+            NAME, key -> new FoldBacklog(vertx.isClustered() ? vertx.eventBus() : null));
   }
 
-  private static FoldBacklog create(Vertx vertx) {
-    if (!vertx.isClustered()) {
-      return new FoldBacklog(null);
-    }
-    FoldBacklog backlog = new FoldBacklog(vertx.eventBus());
-    vertx
+  /**
+   * Begins to listen to the other nodes of a cluster, on an event loop: not on the thread that
+   * counts, where they would not be heard in time.
+   */
+  public static Future<Void> listen(Vertx vertx) {
+    FoldBacklog backlog = of(vertx);
+    return vertx
         .eventBus()
-        .<EventsTold>consumer(Address.EVENTS_TOLD, message -> backlog.hear(message.body()));
-    return backlog;
+        .<EventsTold>consumer(Address.EVENTS_TOLD, backlog::receive)
+        .completion();
+  }
+
+  private void receive(Message<EventsTold> message) {
+    EventsTold told;
+    try {
+      told = message.body();
+    } catch (IllegalArgumentException e) {
+      LOG.debug("a node tells what cannot be read: {}", e.getMessage());
+      return;
+    }
+    hear(told);
   }
 
   long events() {
@@ -68,7 +92,12 @@ final class FoldBacklog implements Shareable {
 
   /** Who means to count what this process stores, so that others may leave it; null for nobody. */
   UUID holder() {
-    return counts && others != null ? process : null;
+    return others != null && counts() ? process : null;
+  }
+
+  /** Whether this process has lately counted, or looked whether there is anything to count. */
+  private boolean counts() {
+    return System.nanoTime() - workedAtNanos < SILENCE_NANOS;
   }
 
   /** The other processes that have lately said that they count. */
@@ -84,14 +113,14 @@ final class FoldBacklog implements Shareable {
   }
 
   void counted(int count) {
-    counts = true;
     events.addAndGet(-count);
     countedAtNanos = System.nanoTime();
+    workedAtNanos = countedAtNanos;
     tell(0, count, null);
   }
 
   void measured(long count) {
-    counts = true;
+    workedAtNanos = System.nanoTime();
     events.set(count);
     tell(0, 0, count);
   }
@@ -106,7 +135,8 @@ final class FoldBacklog implements Shareable {
     if (backlog != null || now - toldAtNanos > TELL_EVERY_NANOS) {
       others.publish(
           Address.EVENTS_TOLD,
-          new EventsTold(process, counts, untoldStored, untoldCounted, backlog));
+          new EventsTold(process, counts(), untoldStored, untoldCounted, backlog),
+          IN_NO_TRACE);
       untoldStored = 0;
       untoldCounted = 0;
       toldAtNanos = now;
@@ -125,7 +155,7 @@ final class FoldBacklog implements Shareable {
     if (told.counted() > 0) {
       countedAtNanos = now;
     }
-    if (told.backlog() != null && !counts) {
+    if (told.backlog() != null && !counts()) {
       events.set(told.backlog());
     } else {
       events.addAndGet(told.stored() - told.counted());

@@ -23,17 +23,15 @@ final class HeldEvents implements Shareable {
 
   private static final int LATE_MAX = 1024;
 
-  private record Held(List<EncodedEvents> requests, long bytes, long sinceNanos) {
-    int count() {
-      return requests.stream().mapToInt(EncodedEvents::count).sum();
-    }
-  }
+  private record Held(List<EncodedEvents> requests, int count, long bytes, long sinceNanos) {}
 
   private final Map<Batch.Ref, Held> batches = new LinkedHashMap<>();
   // Claimed before they came here, between their commit and its answer: nobody will ask again.
   private final Set<Batch.Ref> late = new LinkedHashSet<>();
   private long bytesMax;
   private long bytes;
+  private long eventsMax;
+  private long events;
 
   private HeldEvents() {}
 
@@ -44,9 +42,23 @@ final class HeldEvents implements Shareable {
         .computeIfAbsent("events", key -> new HeldEvents());
   }
 
-  /** Nothing is held until a fold asks for it. */
-  synchronized void upTo(long newBytesMax) {
+  /**
+   * Nothing is held until a fold asks for it.
+   *
+   * @param newEventsMax above which more are held, but others had better help to count them
+   */
+  synchronized void upTo(long newBytesMax, long newEventsMax) {
     bytesMax = newBytesMax;
+    eventsMax = newEventsMax;
+  }
+
+  synchronized long events() {
+    return events;
+  }
+
+  /** Whether so little waits here that it need not be left to others. */
+  synchronized boolean keepsUp() {
+    return events < eventsMax && bytes < bytesMax;
   }
 
   /**
@@ -60,8 +72,17 @@ final class HeldEvents implements Shareable {
     }
     long more = requests.stream().mapToLong(EncodedEvents::bytes).sum();
     if (bytes + more <= bytesMax) {
-      Held before = batches.put(batch, new Held(requests, more, now));
-      bytes += before == null ? more : more - before.bytes();
+      int count = requests.stream().mapToInt(EncodedEvents::count).sum();
+      gone(batches.put(batch, new Held(requests, count, more, now)));
+      bytes += more;
+      events += count;
+    }
+  }
+
+  private void gone(Held held) {
+    if (held != null) {
+      bytes -= held.bytes();
+      events -= held.count();
     }
   }
 
@@ -72,8 +93,8 @@ final class HeldEvents implements Shareable {
       if (now - oldest.sinceNanos() < FORGOTTEN_NANOS) {
         return;
       }
-      bytes -= oldest.bytes();
       oldestFirst.remove();
+      gone(oldest);
     }
   }
 
@@ -105,9 +126,8 @@ final class HeldEvents implements Shareable {
   private synchronized Held remove(Batch.Ref ref) {
     forget(System.nanoTime());
     Held held = batches.remove(ref);
-    if (held != null) {
-      bytes -= held.bytes();
-    } else if (bytesMax > 0) {
+    gone(held);
+    if (held == null && bytesMax > 0) {
       late.add(ref);
       if (late.size() > LATE_MAX) {
         late.remove(late.iterator().next());

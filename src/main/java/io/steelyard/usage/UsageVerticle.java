@@ -49,7 +49,8 @@ public final class UsageVerticle extends ServiceVerticle<UsageMessages<?>> {
     MeterRegistry metrics = settings.metrics();
     pool = pools.ingest(vertx);
     backlog = FoldBacklog.of(vertx);
-    store = new EventStore(HeldEvents.of(vertx), backlog::holder);
+    HeldEvents held = HeldEvents.of(vertx);
+    store = new EventStore(held, () -> held.keepsUp() ? backlog.holder() : null);
     Database database = new Database();
     vertx.eventBus().localConsumer(Address.EVENTS_COUNTED, message -> buffer.goOn());
     vertx.setPeriodic(LOOK_AGAIN_MS, timer -> buffer.goOn());

@@ -176,7 +176,8 @@ public final class WebServer {
 
   /**
    * Tells the client of an HTTP/2 connection that it ends soon. It names no last stream yet, since
-   * some may be on their way here: those are served like any other.
+   * some may be on their way here: those are served like any other. That a server goes on so once
+   * it has sent this is a way of this version of Vert.x.
    */
   private static void discourage(HttpConnection connection) {
     connection.goAway(NO_ERROR, STREAM_ID_MAX);

@@ -175,15 +175,27 @@ class RecordCodecTest {
     }
   }
 
-  @Test
-  void whatTheNextVersionKnowsBesidesIsPassedBy() {
-    String tag = "NodeMessages.Announcement";
-    String json = "{\"node\":\"n\",\"answers\":[\"USAGE\"],\"mood\":\"good\"}";
+  private static Buffer written(String tag, String json) {
     Buffer wire = Buffer.buffer().appendByte((byte) 0);
-    wire.appendInt(tag.length()).appendString(tag).appendInt(json.length()).appendString(json);
+    wire.appendInt(tag.length()).appendString(tag);
+    return wire.appendInt(json.length()).appendString(json);
+  }
 
-    assertThat(CODEC.decodeFromWire(0, wire))
+  @Test
+  void whatTheNextVersionTellsBesidesIsPassedBy() {
+    String json = "{\"node\":\"n\",\"answers\":[\"USAGE\"],\"mood\":\"good\"}";
+
+    assertThat(CODEC.decodeFromWire(0, written("NodeMessages.Announcement", json)))
         .isEqualTo(new NodeMessages.Announcement("n", List.of("USAGE")));
+  }
+
+  @Test
+  void whatTheNextVersionAsksBesidesIsRefused() {
+    Buffer wire = written("RetentionMessages.DropEventMonth", "{\"month\":\"m\",\"unless\":1}");
+
+    assertThatThrownBy(() -> CODEC.decodeFromWire(0, wire))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("cannot read a DropEventMonth");
   }
 
   @Test

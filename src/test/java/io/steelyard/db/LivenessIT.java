@@ -78,8 +78,15 @@ class LivenessIT {
   void aProcessThatIsGoneHoldsNothing() throws Exception {
     String waits = "SELECT pg_advisory_lock(77), pg_sleep(3600)";
     String sleeping =
-        "SELECT pid FROM pg_stat_activity WHERE query LIKE '%lock(77)%' AND pid <> pg_backend_pid()";
-    String held = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = 77";
+        """
+        SELECT pid FROM pg_stat_activity
+         WHERE query LIKE '%lock(77)%' AND pid <> pg_backend_pid() AND datname = current_database()
+        """;
+    String held =
+        """
+        SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+         WHERE l.locktype = 'advisory' AND l.objid = 77 AND d.datname = current_database()
+        """;
     try (LossyProxy proxy = new LossyProxy(database.port())) {
       Endpoint through =
           new Endpoint(

@@ -27,10 +27,12 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Who is let in, and what the others are told. */
+@Isolated // its times are those of a machine of its own
 class AuthenticationIT {
   private static final int CACHE_MS = 1000;
   private static final Map<String, String> ANY =

@@ -22,10 +22,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A database that does not answer costs its callers an error, and never their patience. */
+@Isolated // its times are those of a machine of its own
 class OverloadIT {
   private static final int REQUEST_MS = 3000;
   private static final int LOCK_MS = 1000;

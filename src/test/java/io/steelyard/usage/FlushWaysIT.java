@@ -102,7 +102,7 @@ class FlushWaysIT {
   @Test
   void whatIsStoredWholeIsHeldForTheFoldByEitherWay() {
     HeldEvents held = HeldEvents.of(usage.vertx);
-    held.upTo(1 << 20);
+    held.upTo(1 << 20, 1000);
     UUID key = UUID.randomUUID();
 
     store(keyed(key), keyed(UUID.randomUUID())); // the quick way
@@ -116,7 +116,7 @@ class FlushWaysIT {
     store(keyed(twice), keyed(twice));
     assertThat(heldOfLastBatch(held, 1)).isZero();
 
-    held.upTo(0);
+    held.upTo(0, 1000);
     await(connection.close());
   }
 

@@ -51,7 +51,7 @@ class HeldEventsTest {
 
   @Test
   void whatIsHeldIsTakenOnceAndWhatIsNotIsNamed() {
-    held.upTo(1 << 20);
+    held.upTo(1 << 20, 100);
     held.hold(batch(1), List.of(request("a", "b"), request("c")));
     held.hold(batch(2), List.of(request("d")));
 
@@ -62,8 +62,30 @@ class HeldEventsTest {
   }
 
   @Test
+  void itKeepsUpWhileLessIsHeldThanOneClaimTakesAndThereIsRoom() {
+    EncodedEvents three = request("a", "b", "c");
+    assertThat(held.keepsUp()).isFalse(); // nobody counts
+    held.upTo(2 * three.bytes(), 4);
+    assertThat(held.keepsUp()).isTrue();
+    held.hold(batch(1), List.of(three));
+    held.hold(batch(1), List.of(three)); // the same once more
+    assertThat(held.events()).isEqualTo(3);
+    assertThat(held.keepsUp()).isTrue();
+    held.hold(batch(2), List.of(request("d")));
+    assertThat(held.keepsUp()).isFalse();
+
+    held.take(List.of(claim(1, 3), claim(2, 1)), taken);
+    assertThat(held.events()).isZero();
+    assertThat(held.keepsUp()).isTrue();
+
+    held.upTo(three.bytes(), 100);
+    held.hold(batch(3), List.of(three));
+    assertThat(held.keepsUp()).isFalse();
+  }
+
+  @Test
   void batchesOfOneNumberAreToldApartByTheirMerchants() {
-    held.upTo(1 << 20);
+    held.upTo(1 << 20, 100);
     Batch.Ref other = new Batch.Ref(1, UUID.randomUUID());
     held.hold(batch(1), List.of(request("a")));
 
@@ -72,7 +94,7 @@ class HeldEventsTest {
 
   @Test
   void whatIsHeldOfAnotherNumberOfEventsIsNotTheBatch() {
-    held.upTo(1 << 20);
+    held.upTo(1 << 20, 100);
     held.hold(batch(1), List.of(request("a", "b")));
 
     assertThat(held.take(List.of(claim(1, 1)), taken)).containsExactly(batch(1));
@@ -82,7 +104,7 @@ class HeldEventsTest {
   @Test
   void whatWasClaimedBeforeItCameIsNotKept() {
     EncodedEvents request = request("a");
-    held.upTo(request.bytes());
+    held.upTo(request.bytes(), 100);
     assertThat(held.take(List.of(claim(1, 1)), taken)).containsExactly(batch(1));
 
     held.hold(batch(1), List.of(request));
@@ -94,7 +116,7 @@ class HeldEventsTest {
   @Test
   void noMoreIsHeldThanThereIsRoomForAndWhatIsTakenMakesRoom() {
     EncodedEvents request = request("a");
-    held.upTo(2 * request.bytes());
+    held.upTo(2 * request.bytes(), 100);
     for (int i = 1; i <= 3; i++) {
       held.hold(batch(i), List.of(request));
     }

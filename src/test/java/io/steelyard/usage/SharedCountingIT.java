@@ -28,7 +28,8 @@ import org.junit.jupiter.api.Test;
 
 /** Two nodes of a cluster that store and count on one database. */
 class SharedCountingIT {
-  private static final Config.Aggregation CLAIMING = UsageFixture.claiming(1000, 1 << 20);
+  private static final int EVENTS_MAX = 1000;
+  private static final Config.Aggregation CLAIMING = UsageFixture.claiming(EVENTS_MAX, 1 << 20);
 
   private final List<Membership> memberships = new ArrayList<>();
   private UsageFixture one;
@@ -39,6 +40,10 @@ class SharedCountingIT {
     List<Map<String, String>> settings = ClusterSettings.of(2);
     one = new UsageFixture(node(settings.get(0)), PostgresSupport.migratedDatabase());
     two = new UsageFixture(node(settings.get(1)), one.endpoint);
+    for (UsageFixture node : List.of(one, two)) {
+      await(FoldBacklog.listen(node.vertx));
+      HeldEvents.of(node.vertx).upTo(1 << 20, EVENTS_MAX);
+    }
     one.ingestion(UsageFixture.INGEST);
   }
 
@@ -105,10 +110,30 @@ class SharedCountingIT {
     store(3);
     assertThat(one.foldOnce(CLAIMING, Instant.now())).isTrue();
     store(2);
-    assertThat(two.foldOnce(CLAIMING, Instant.now())).isFalse();
+    Instant stored = Instant.now();
+    assertThat(two.foldOnce(CLAIMING, stored)).isFalse();
 
     assertThat(Merchant.eventually(() -> backlog(two).othersCounting(), List::isEmpty)).isEmpty();
-    assertThat(two.foldOnce(CLAIMING, Instant.EPOCH)).isTrue(); // its own clock says nothing
+    assertThat(two.foldOnce(CLAIMING, stored)).isTrue(); // young by its clock
+  }
+
+  @Test
+  void aNodeThatFallsBehindIsHelped() throws Exception {
+    tellThatItCounts(one, two);
+    store(EVENTS_MAX);
+    assertThat(two.foldOnce(CLAIMING, Instant.now())).isFalse();
+    store(1);
+
+    assertThat(two.foldOnce(CLAIMING, Instant.now())).isTrue();
+    assertThat(two.text("SELECT sum(events) FROM event_batch")).isEqualTo("" + EVENTS_MAX);
+  }
+
+  @Test
+  void whatComesFromTheFutureOfAnotherClockIsAnybodys() throws Exception {
+    tellThatItCounts(one, two);
+    store(3);
+
+    assertThat(two.foldOnce(CLAIMING, Instant.now().minusSeconds(600))).isTrue();
   }
 
   @Test
