@@ -203,7 +203,7 @@ class EncryptedDatabaseIT {
                 dir.resolve("nowhere.pem"),
                 "is not a readable file",
                 empty,
-                "holds no certificate",
+                "holds no certificate in PEM",
                 other,
                 "holds no certificate in PEM")
             .entrySet()) {
