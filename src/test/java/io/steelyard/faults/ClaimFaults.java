@@ -24,6 +24,7 @@ class ClaimFaults {
   private static final long FROZEN_S = Long.getLong("faults.frozenSeconds", 30);
   private static final long TAKEN_OVER_WITHIN_S = 10;
   private static final long BILLED_WITHIN_S = 180;
+  private static final long STANDSTILL_MS = 5000;
   private static final int TRIES = 500;
   private static final String CLAIMS =
       """
@@ -75,12 +76,15 @@ class ClaimFaults {
     throw new AssertionError("never stopped with a claim; invoices: " + run.made());
   }
 
-  /** Until only the share of the one that stands still is left, or nothing. */
+  /**
+   * Until only what the one that stands still keeps from being made is left: its share, or all that
+   * waits for an invoice number if it holds that. Or nothing.
+   */
   private int awaitTheOthers() throws Exception {
     int before = -1;
     for (int made = run.made(); made != before; made = run.made()) {
       before = made;
-      Thread.sleep(2000);
+      Thread.sleep(STANDSTILL_MS);
     }
     return run.invoices() - before;
   }
@@ -94,12 +98,15 @@ class ClaimFaults {
     open("claim-killed", Map.of("database.idleInTransactionTimeoutMs", "120000"));
     int left = awaitTheOthers();
     assertThat(left).as("its share").isPositive();
+    int before = run.invoices() - left;
 
     nodes.getFirst().process().kill();
 
     long killedAt = System.nanoTime();
-    Scene.until("billed", TAKEN_OVER_WITHIN_S, () -> run.made() == run.invoices());
-    scene.say("killed with %d invoices to make; made after %d ms", left, msSince(killedAt));
+    Scene.until("taken over", TAKEN_OVER_WITHIN_S, () -> run.made() > before);
+    scene.say("killed with %d invoices to make; taken over in %d ms", left, msSince(killedAt));
+    Scene.until("billed", BILLED_WITHIN_S, () -> run.made() == run.invoices());
+    scene.say("made after %d ms", msSince(killedAt));
     run.finish(nodes.get(1).process());
     run.check(nodes.get(2).process());
   }
