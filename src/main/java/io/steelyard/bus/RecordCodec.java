@@ -24,7 +24,7 @@ public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
   // Nodes of the next version may tell more, while a cluster is upgraded. They may not ask for more
   // than is understood here.
   private static final ObjectReader STRICT = Json.MAPPER.reader();
-  private static final ObjectReader WIRE =
+  private static final ObjectReader LENIENT =
       Json.MAPPER.reader().without(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
 
   // Longer than anybody waits.
@@ -146,7 +146,7 @@ public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
 
   private static <T> T read(Buffer json, Class<T> type) {
     try {
-      ObjectReader reader = Request.class.isAssignableFrom(type) ? STRICT : WIRE;
+      ObjectReader reader = Request.class.isAssignableFrom(type) ? STRICT : LENIENT;
       return reader.forType(type).readValue(json.getBytes());
     } catch (IOException e) {
       throw new IllegalArgumentException("cannot read a " + type.getSimpleName(), e);
@@ -186,7 +186,7 @@ public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
       for (Class<?> type : Failure.class.getPermittedSubclasses()) {
         if (type.getSimpleName().equals(node.get("type").asText())) {
           try {
-            return new FailureException(WIRE.forType(type).readValue(node.get("failure")));
+            return new FailureException(LENIENT.forType(type).readValue(node.get("failure")));
           } catch (IOException e) {
             throw new IllegalArgumentException("cannot read a failure", e);
           }
