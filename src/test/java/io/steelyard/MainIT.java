@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.steelyard.db.Endpoint;
 import io.steelyard.db.LentPrograms;
 import io.steelyard.support.PostgresSupport;
+import io.steelyard.support.ServiceProcess;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +28,7 @@ class MainIT {
 
   @TempDir Path dir;
   private final Map<String, String> env = new HashMap<>();
-  private final List<Process> started = new java.util.ArrayList<>();
+  private final List<Process> started = new ArrayList<>();
 
   MainIT() {
     env.put("STEELYARD_HTTP_PORT", "0");
@@ -48,15 +50,13 @@ class MainIT {
   }
 
   private Process run() throws IOException {
-    ProcessBuilder builder =
-        new ProcessBuilder(
+    List<String> command =
+        new ArrayList<>(
+            List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
-                "--enable-native-access=ALL-UNNAMED", // the jar's manifest says so
-                "-XX:TieredStopAtLevel=1", // which is what is quicker for seconds
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName())
-            .directory(dir.toFile());
+                "-XX:TieredStopAtLevel=1")); // which is what is quicker for seconds
+    command.addAll(ServiceProcess.Launch.ofThisBuild().program());
+    ProcessBuilder builder = new ProcessBuilder(command).directory(dir.toFile());
     builder.environment().keySet().removeIf(name -> name.startsWith("STEELYARD_"));
     builder.environment().putAll(env);
     started.add(null);

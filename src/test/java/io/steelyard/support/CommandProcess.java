@@ -1,6 +1,5 @@
 package io.steelyard.support;
 
-import io.steelyard.Main;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -65,12 +64,9 @@ public final class CommandProcess {
         new ArrayList<>(
             List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
-                "--enable-native-access=ALL-UNNAMED",
                 "-XX:TieredStopAtLevel=1",
-                "-Xmx320m",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName()));
+                "-Xmx320m"));
+    command.addAll(ServiceProcess.Launch.ofThisBuild().program());
     command.addAll(List.of(args));
     ProcessBuilder builder =
         new ProcessBuilder(command)

@@ -51,10 +51,14 @@ public final class ServiceProcess implements AutoCloseable {
    * @param program what {@code java} is told to run
    */
   public record Launch(List<String> before, List<String> program) {
-    /** The classes of this build. */
+    /** The jar of this build, or its classes where none was packaged. */
     public static Launch ofThisBuild() {
       return new Launch(
-          List.of(), List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+          List.of(),
+          PackagedJar.program()
+              .orElseGet(
+                  () ->
+                      List.of("-cp", System.getProperty("java.class.path"), Main.class.getName())));
     }
 
     /** A jar, such as that of another version. */
@@ -127,8 +131,7 @@ public final class ServiceProcess implements AutoCloseable {
       Path dir, Map<String, String> environment, Map<String, String> settings, Launch launch) {
     List<String> command = new ArrayList<>(launch.before());
     command.add(ProcessHandle.current().info().command().orElseThrow());
-    command.addAll(
-        List.of("--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-Xmx320m"));
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xmx320m"));
     command.addAll(List.of("-Dhttp.port=0", "-Dmanagement.port=0", "-Dtimeouts.unreadyMs=0"));
     settings.forEach((name, value) -> command.add("-D" + name + "=" + value));
     command.addAll(launch.program());
