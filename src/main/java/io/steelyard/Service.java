@@ -1,37 +1,21 @@
 package io.steelyard;
 
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.steelyard.billing.BillingMessages;
 import io.steelyard.bus.Bus;
-import io.steelyard.bus.NodeMessages;
 import io.steelyard.bus.Nodes;
-import io.steelyard.bus.RecordCodec;
 import io.steelyard.bus.ServiceVerticle;
-import io.steelyard.catalog.CatalogMessages;
 import io.steelyard.cli.OperatorNote;
 import io.steelyard.cluster.ClusterSecret;
 import io.steelyard.cluster.ClusterState;
 import io.steelyard.cluster.Membership;
 import io.steelyard.config.Config;
-import io.steelyard.config.Tls;
-import io.steelyard.credit.CreditMessages;
-import io.steelyard.customer.CustomerMessages;
 import io.steelyard.db.Database;
 import io.steelyard.db.Distribution;
 import io.steelyard.db.Endpoint;
 import io.steelyard.db.Migrations;
 import io.steelyard.db.Pools;
 import io.steelyard.db.SqlFailures;
-import io.steelyard.delivery.DeliveryMessages;
-import io.steelyard.gateway.GatewayMessages;
-import io.steelyard.integrity.IntegrityMessages;
-import io.steelyard.invoice.InvoiceMessages;
-import io.steelyard.merchant.MerchantMessages;
 import io.steelyard.operator.Readiness;
-import io.steelyard.subscription.SubscriptionMessages;
-import io.steelyard.usage.ExplainMessages;
-import io.steelyard.usage.RetentionMessages;
-import io.steelyard.usage.UsageMessages;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -39,11 +23,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Base64;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -58,39 +38,13 @@ public final class Service {
   private static final int TOKEN_BYTES = 32;
   private static final Duration DEMO_LIMIT = Duration.ofSeconds(60);
 
-  // With the defaults of 3 s unready and 12 s of drain all of it stays below 30 s, the usual grace
-  // of a container.
-  private static final Duration DRAIN_MARGIN = Duration.ofMillis(500);
-  private static final Duration VERTICLES_LIMIT = Duration.ofSeconds(3);
-  private static final Duration VERTX_LIMIT = Duration.ofSeconds(2); // and the last traces
-  private static final Duration CLUSTER_LIMIT = Duration.ofSeconds(8); // no embedded database then
-  private static final Duration POSTGRES_LIMIT = Duration.ofSeconds(4);
-  private static final Duration DATABASE_LIMIT = Duration.ofSeconds(9);
-
-  private static final List<Class<?>> CONTRACTS =
-      List.of(
-          BillingMessages.class,
-          CatalogMessages.class,
-          CreditMessages.class,
-          CustomerMessages.class,
-          ExplainMessages.class,
-          DeliveryMessages.class,
-          GatewayMessages.class,
-          IntegrityMessages.class,
-          InvoiceMessages.class,
-          MerchantMessages.class,
-          NodeMessages.class,
-          RetentionMessages.class,
-          SubscriptionMessages.class,
-          UsageMessages.class);
-
   private final Platform platform;
   private final Config config;
   private final boolean tokenGenerated;
   private final Database database;
   private final String schemaVersion;
   private final Pools pools;
-  private final Map<String, Integer> ports = new ConcurrentHashMap<>();
+  private final Addresses addresses;
   private volatile Deployment deployment;
   private volatile Nodes nodes;
   private final Promise<Void> stopping = Promise.promise();
@@ -112,6 +66,7 @@ public final class Service {
             given.security().encryptionKey() == null
                 ? database.encryptionKey().orElse(null)
                 : given.security().encryptionKey());
+    this.addresses = new Addresses(config);
   }
 
   private static String randomToken() {
@@ -152,7 +107,7 @@ public final class Service {
       LOG.info("Database {} has schema version {}", database.endpoint(), schema);
       return new Opened(database, schema);
     } catch (RuntimeException e) {
-      database.close(POSTGRES_LIMIT);
+      database.close(Stop.POSTGRES_LIMIT);
       throw e;
     }
   }
@@ -162,11 +117,11 @@ public final class Service {
     Vertx vertx = platform.vertx();
     Membership membership = platform.membership();
     if (membership == null) {
-      new RecordCodec(CONTRACTS).register(vertx);
+      Contracts.register(vertx);
       return Future.succeededFuture();
     }
     ClusterSecret secret = new ClusterSecret(config.cluster().secret());
-    new RecordCodec(CONTRACTS, secret.keyFor("event bus")).register(vertx);
+    Contracts.register(vertx, secret.keyFor("event bus"));
     return Platform.detached(Nodes.open(vertx, membership.nodeId(), platform.metrics()))
         .map(
             opened -> {
@@ -207,8 +162,8 @@ public final class Service {
                 bus(),
                 () -> ready,
                 new Readiness(() -> ready, stopping.future(), schemaVersion, this::clusterState),
-                ports::put,
-                this::publicUrl));
+                addresses::listening,
+                addresses::publicUrl));
     return Platform.detached(deployment.start(vertx))
         .compose(started -> Platform.detached(vertx.executeBlocking(this::leaveOperatorNote)))
         .map(
@@ -223,7 +178,7 @@ public final class Service {
    * For the commands of whoever may read the data directory: a token made here is in no setting.
    */
   private Void leaveOperatorNote() {
-    if (ports.containsKey(Deployment.MANAGEMENT)) {
+    if (listens(Deployment.MANAGEMENT)) {
       String token = tokenGenerated ? config.operator().token() : null;
       database.leave(OperatorNote.FILE, new OperatorNote(managementUrl(), token).text());
     }
@@ -239,45 +194,16 @@ public final class Service {
   }
 
   /**
-   * Not ready and, in a cluster, asked by no other node; requests are still taken for {@code
-   * timeouts.unreadyMs}, until whoever sends them has seen that. Then every verticle in reverse
-   * order of its start, HTTP first and with time for the requests in flight, then Vert.x, then the
-   * cluster or the embedded database. Every step has a limit.
+   * Not ready from now on; then in order, see {@link Stop}.
    *
    * @return whether all of it went in order; what did not is logged
    */
   public synchronized Future<Boolean> stop() {
     if (stopped == null) {
-      boolean wasReady = ready;
+      boolean asked = ready && listens(Deployment.HTTP);
       ready = false;
       stopping.complete();
-      Shutdown shutdown = new Shutdown();
-      Duration drain = Duration.ofMillis(config.timeouts().drainMs()).plus(DRAIN_MARGIN);
-      if (nodes != null) {
-        nodes.leave();
-      }
-      if (wasReady && listens(Deployment.HTTP)) {
-        Duration unready = Duration.ofMillis(config.unreadyMs());
-        shutdown.step(
-            "what sends requests here",
-            unready.plus(DRAIN_MARGIN),
-            () ->
-                unready.isZero()
-                    ? Future.succeededFuture()
-                    : platform.vertx().timer(unready.toMillis()));
-      }
-      if (deployment != null) {
-        deployment.addStopSteps(platform.vertx(), shutdown, drain, VERTICLES_LIMIT);
-      }
-      shutdown.step("Vert.x", nodes == null ? VERTX_LIMIT : CLUSTER_LIMIT, () -> platform.close());
-      // Vert.x is gone by now, so this cannot run on one of its workers.
-      shutdown.step(
-          "the database",
-          DATABASE_LIMIT,
-          () ->
-              Future.fromCompletionStage(
-                  CompletableFuture.supplyAsync(() -> database.close(POSTGRES_LIMIT))));
-      stopped = shutdown.run();
+      stopped = new Stop(config, platform, database).run(asked, nodes, deployment);
     }
     return stopped;
   }
@@ -294,25 +220,12 @@ public final class Service {
 
   /** How a client reaches the external API: as configured, or on this machine. */
   public String publicUrl() {
-    String configured = config.http().publicUrl();
-    if (configured != null) {
-      return configured;
-    }
-    // another process listens where this one does not: on the same port, as far as is known here
-    int port = ports.getOrDefault(Deployment.HTTP, config.http().port());
-    return url(config.http().tls(), config.http().host(), port);
+    return addresses.publicUrl();
   }
 
   /** How a client on this machine reaches the management port. */
   public String managementUrl() {
-    return url(config.management().tls(), config.management().host(), port(Deployment.MANAGEMENT));
-  }
-
-  /** A wildcard address is reached over the loopback one. */
-  private static String url(Tls tls, String host, int port) {
-    String reachable = host.equals("0.0.0.0") || host.equals("::") ? "127.0.0.1" : host;
-    String bracketed = reachable.contains(":") ? "[" + reachable + "]" : reachable;
-    return (tls.enabled() ? "https://" : "http://") + bracketed + ":" + port;
+    return addresses.managementUrl();
   }
 
   /**
@@ -350,15 +263,11 @@ public final class Service {
   }
 
   boolean listens(String verticle) {
-    return ports.containsKey(verticle);
+    return addresses.listens(verticle);
   }
 
   /** The port that the verticle of this name listens on, also where the configuration says 0. */
   public int port(String verticle) {
-    Integer port = ports.get(verticle);
-    if (port == null) {
-      throw new IllegalArgumentException("no port is known of \"" + verticle + "\"");
-    }
-    return port;
+    return addresses.port(verticle);
   }
 }
