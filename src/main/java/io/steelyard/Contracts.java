@@ -19,8 +19,8 @@ import io.vertx.core.Vertx;
 import java.util.List;
 
 /** All that the parts of the service say to each other on the event bus. */
-final class Contracts {
-  private static final List<Class<?>> ALL =
+public final class Contracts {
+  public static final List<Class<?>> ALL =
       List.of(
           BillingMessages.class,
           CatalogMessages.class,

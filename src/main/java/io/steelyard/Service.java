@@ -10,9 +10,7 @@ import io.steelyard.cluster.ClusterState;
 import io.steelyard.cluster.Membership;
 import io.steelyard.config.Config;
 import io.steelyard.db.Database;
-import io.steelyard.db.Distribution;
 import io.steelyard.db.Endpoint;
-import io.steelyard.db.Migrations;
 import io.steelyard.db.Pools;
 import io.steelyard.db.SqlFailures;
 import io.steelyard.operator.Readiness;
@@ -102,8 +100,7 @@ public final class Service {
     Ports.check(platform.vertx(), config);
     Database database = Database.open(config.database(), Path.of(""));
     try {
-      String schema = Migrations.migrate(database.endpoint());
-      Distribution.apply(database.endpoint(), config.database().distributed());
+      String schema = database.migrate(config.database());
       LOG.info("Database {} has schema version {}", database.endpoint(), schema);
       return new Opened(database, schema);
     } catch (RuntimeException e) {

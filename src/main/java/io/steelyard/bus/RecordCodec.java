@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One codec for all records of all features. Inside one process the record itself is handed over;
@@ -19,6 +21,7 @@ import java.util.Map;
  * cluster's secret. A call's deadline travels as the time that is left, since clocks differ.
  */
 public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
+  private static final Logger LOG = LoggerFactory.getLogger(RecordCodec.class);
   private static final String NAME = "steelyard-record";
 
   // Nodes of the next version may tell more, while a cluster is upgraded. They may not ask for more
@@ -192,7 +195,8 @@ public final class RecordCodec implements MessageCodec<BusRecord, BusRecord> {
           }
         }
       }
-      throw new IllegalArgumentException("a failure of an unknown type arrived");
+      LOG.warn("A failure of an unknown type arrived: {}", node.get("type"));
+      return new FailureException(new Failure.Unexpected()); // of a later version
     }
 
     @Override

@@ -2,8 +2,6 @@ package io.steelyard.cli;
 
 import io.steelyard.config.Config;
 import io.steelyard.db.Database;
-import io.steelyard.db.Distribution;
-import io.steelyard.db.Migrations;
 import io.steelyard.json.Json;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -39,8 +37,7 @@ final class MigrateCommand implements Callable<Integer> {
     String version;
     boolean stopped;
     try {
-      version = Migrations.migrate(database.endpoint());
-      Distribution.apply(database.endpoint(), config.database().distributed());
+      version = database.migrate(config.database());
     } catch (FlywayException e) {
       throw new CommandFailure("the schema could not be brought up to date: " + e.getMessage());
     } finally {

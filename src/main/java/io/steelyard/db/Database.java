@@ -58,6 +58,17 @@ public final class Database {
     return endpoint;
   }
 
+  /**
+   * Brings it to the schema of this build, with its tables where they belong.
+   *
+   * @return the schema's version afterwards
+   */
+  public String migrate(Config.Database config) {
+    String schema = Migrations.migrate(endpoint, session);
+    Distribution.apply(endpoint, config.distributed());
+    return schema;
+  }
+
   /** The pools of this database. */
   public Pools pools(Config.Database config) {
     return new Pools(config, endpoint, session);

@@ -117,6 +117,7 @@ public final class Distribution {
   public static void apply(Endpoint endpoint, boolean citus) {
     try (Connection connection =
         DriverManager.getConnection(endpoint.jdbcUrl(), endpoint.user(), endpoint.password())) {
+      Liveness.takenBy(connection);
       String version = text(connection, HAS_CITUS);
       if (citus) {
         distribute(connection, version);

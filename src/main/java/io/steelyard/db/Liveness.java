@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +34,15 @@ final class Liveness {
    */
   static Map<String, String> takenBy(Connection connection) throws SQLException {
     return takenBy(connection, WANTED);
+  }
+
+  /** One that sets what was taken; null for nothing. */
+  static String statement(Map<String, String> taken) {
+    return taken.isEmpty()
+        ? null
+        : taken.entrySet().stream()
+            .map(each -> "set_config('%s', '%s', false)".formatted(each.getKey(), each.getValue()))
+            .collect(Collectors.joining(", ", "SELECT ", ""));
   }
 
   /** Those of {@code wanted}. */

@@ -1,5 +1,6 @@
 package io.steelyard.db;
 
+import java.util.Map;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.output.MigrateResult;
 
@@ -16,8 +17,19 @@ public final class Migrations {
    * @throws org.flywaydb.core.api.FlywayException when the database cannot be reached or refuses
    */
   public static String migrate(Endpoint endpoint) {
+    return migrate(endpoint, Map.of());
+  }
+
+  /**
+   * As {@link #migrate(Endpoint)}.
+   *
+   * @param session settings that its sessions begin with, so that a migrator that is gone holds
+   *     nothing for long
+   */
+  static String migrate(Endpoint endpoint, Map<String, String> session) {
     MigrateResult result =
         Flyway.configure()
+            .initSql(Liveness.statement(session))
             .dataSource(endpoint.jdbcUrl(), endpoint.user(), endpoint.password())
             .connectRetries(CONNECT_RETRIES)
             .locations("classpath:db/migration")

@@ -24,6 +24,7 @@ import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,7 +70,9 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
   @Override
   protected Future<?> open() {
     pool = pools.retention(vertx, config.timeoutMs());
-    arm(Math.min(FIRST_LOOK_MS, config.lookEveryMs()));
+    // not on all nodes at once, where they start together
+    long firstLookMs = ThreadLocalRandom.current().nextLong(FIRST_LOOK_MS, 2 * FIRST_LOOK_MS);
+    arm(Math.min(firstLookMs, config.lookEveryMs()));
     return Future.succeededFuture();
   }
 

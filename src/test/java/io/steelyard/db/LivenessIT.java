@@ -2,6 +2,7 @@ package io.steelyard.db;
 
 import static io.steelyard.support.Merchant.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.steelyard.config.Config;
 import io.steelyard.support.LossyProxy;
@@ -55,6 +56,14 @@ class LivenessIT {
         .forEach(row -> settings.put(row.getString(0), row.getString(1)));
 
     assertThat(settings).containsAllEntriesOf(LOOKS);
+  }
+
+  @Test
+  void theMigratorSaysItToo() {
+    assertThatThrownBy(
+            () -> Migrations.migrate(database, Map.of("default_transaction_read_only", "on")))
+        .hasStackTraceContaining("read-only transaction");
+    assertThat(Migrations.migrate(database, Map.of("tcp_keepalives_idle", "30"))).isNotBlank();
   }
 
   @Test
