@@ -6,7 +6,6 @@ import java.sql.SQLException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,13 +35,20 @@ final class Liveness {
     return takenBy(connection, WANTED);
   }
 
-  /** One that sets what was taken; null for nothing. */
-  static String statement(Map<String, String> taken) {
-    return taken.isEmpty()
-        ? null
-        : taken.entrySet().stream()
-            .map(each -> "set_config('%s', '%s', false)".formatted(each.getKey(), each.getValue()))
-            .collect(Collectors.joining(", ", "SELECT ", ""));
+  /** In a session that has begun. */
+  static void set(Connection connection, Map<String, String> taken) throws SQLException {
+    for (Map.Entry<String, String> each : taken.entrySet()) {
+      set(connection, each);
+    }
+  }
+
+  private static void set(Connection connection, Map.Entry<String, String> setting)
+      throws SQLException {
+    try (PreparedStatement set = connection.prepareStatement("SELECT set_config(?, ?, false)")) {
+      set.setString(1, setting.getKey());
+      set.setString(2, setting.getValue());
+      set.execute();
+    }
   }
 
   /** Those of {@code wanted}. */
@@ -50,10 +56,8 @@ final class Liveness {
       throws SQLException {
     Map<String, String> taken = new LinkedHashMap<>();
     for (Map.Entry<String, String> each : wanted) {
-      try (PreparedStatement set = connection.prepareStatement("SELECT set_config(?, ?, false)")) {
-        set.setString(1, each.getKey());
-        set.setString(2, each.getValue());
-        set.execute();
+      try {
+        set(connection, each);
         taken.put(each.getKey(), each.getValue());
       } catch (SQLException e) {
         String state = String.valueOf(e.getSQLState());

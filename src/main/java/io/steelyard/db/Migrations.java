@@ -1,7 +1,12 @@
 package io.steelyard.db;
 
+import java.sql.SQLException;
 import java.util.Map;
 import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.FlywayException;
+import org.flywaydb.core.api.callback.Callback;
+import org.flywaydb.core.api.callback.Context;
+import org.flywaydb.core.api.callback.Event;
 import org.flywaydb.core.api.output.MigrateResult;
 
 /** Brings the database to the schema this version needs. Blocking; for start-up only. */
@@ -29,7 +34,7 @@ public final class Migrations {
   static String migrate(Endpoint endpoint, Map<String, String> session) {
     MigrateResult result =
         Flyway.configure()
-            .initSql(Liveness.statement(session))
+            .callbacks(new SessionStart(session))
             .dataSource(endpoint.jdbcUrl(), endpoint.user(), endpoint.password())
             .connectRetries(CONNECT_RETRIES)
             .locations("classpath:db/migration")
@@ -39,5 +44,36 @@ public final class Migrations {
     return result.targetSchemaVersion == null
         ? result.initialSchemaVersion
         : result.targetSchemaVersion;
+  }
+
+  /**
+   * Before anything else is done in a session.
+   *
+   * @param settings with which each begins
+   */
+  private record SessionStart(Map<String, String> settings) implements Callback {
+    @Override
+    public boolean supports(Event event, Context context) {
+      return event == Event.AFTER_CONNECT;
+    }
+
+    @Override
+    public boolean canHandleInTransaction(Event event, Context context) {
+      return true;
+    }
+
+    @Override
+    public void handle(Event event, Context context) {
+      try {
+        Liveness.set(context.getConnection(), settings);
+      } catch (SQLException e) {
+        throw new FlywayException("the session's settings were not taken", e);
+      }
+    }
+
+    @Override
+    public String getCallbackName() {
+      return "session start";
+    }
   }
 }

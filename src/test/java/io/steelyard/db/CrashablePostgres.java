@@ -233,9 +233,19 @@ public final class CrashablePostgres implements AutoCloseable {
 
   /** Kills all its processes with signal 9; returns when every one is gone. */
   public void kill() {
+    kill(() -> {});
+  }
+
+  /**
+   * As {@link #kill()}.
+   *
+   * @param before done when no new process of it can come
+   */
+  public void kill(Runnable before) {
     ProcessHandle server = server();
     Signal.send("STOP", server.pid()); // so that it starts no process that nobody saw
     List<ProcessHandle> all = Stream.concat(Stream.of(server), server.descendants()).toList();
+    before.run();
     all.forEach(ProcessHandle::destroyForcibly);
     all.forEach(each -> each.onExit().orTimeout(GONE_WITHIN_S, TimeUnit.SECONDS).join());
   }

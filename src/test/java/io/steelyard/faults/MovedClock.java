@@ -1,12 +1,10 @@
 package io.steelyard.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.steelyard.json.Json;
 import io.steelyard.support.RawHttp;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SeekableByteChannel;
@@ -35,28 +33,10 @@ final class MovedClock {
    * @param dir has no other's files
    */
   static MovedClock make(Path dir) throws IOException, InterruptedException {
-    Path source = dir.resolve("clock.c");
-    try (InputStream in = MovedClock.class.getResourceAsStream("/faults/clock.c")) {
-      Files.copy(in, source);
-    }
-    Path library = dir.resolve("clock.so");
-    assumeTrue(compiled(source, library), "NOT RUN: there is no C compiler here");
+    Path library = CProgram.compile("clock.c", dir, "-shared", "-fPIC");
     MovedClock clock = new MovedClock(library, dir.resolve("clock.offset"));
     clock.moveTo(0);
     return clock;
-  }
-
-  private static boolean compiled(Path source, Path library) throws InterruptedException {
-    try {
-      return new ProcessBuilder(
-                  "cc", "-shared", "-fPIC", "-O2", "-o", library.toString(), source.toString())
-              .inheritIO()
-              .start()
-              .waitFor()
-          == 0;
-    } catch (IOException e) {
-      return false; // it cannot be started
-    }
   }
 
   /**
