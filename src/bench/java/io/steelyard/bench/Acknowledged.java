@@ -59,7 +59,7 @@ final class Acknowledged {
   static double awaitCounted(ServiceProcess service)
       throws IOException, SQLException, InterruptedException {
     long startedAt = System.nanoTime();
-    try (Connection database = service.database()) {
+    try (Connection database = service.database().connect()) {
       while (Sql.number(database, UNCOUNTED) > 0) {
         if (System.nanoTime() - startedAt > FOLD_LIMIT_NANOS) {
           throw new IllegalStateException("the events are not counted after half an hour");
@@ -73,7 +73,7 @@ final class Acknowledged {
   /** Every acknowledged event is stored and counted once, and nothing else is; says so. */
   String check(ServiceProcess service) throws IOException, SQLException, InterruptedException {
     double seconds = awaitCounted(service);
-    try (Connection database = service.database()) {
+    try (Connection database = service.database().connect()) {
       String table = Sql.number(database, HAS_KEYS) == 1 ? "event_key" : "event";
       require("stored events", Sql.number(database, "SELECT count(*) FROM " + table), events);
       require("events counted", Sql.number(database, COUNTED, "requests"), events);

@@ -37,7 +37,7 @@ final class BareRows {
       """
       INSERT INTO bare.event (key, merchant_id, customer_id, payload_hash, generated_at, name,
           user_id, data)
-      SELECT uuidv7(), ?, ?, n, now(), 'request', 'user-100', '{"count":1}'
+      SELECT %s(), ?, ?, n, now(), 'request', 'user-100', '{"count":1}'
         FROM generate_series(1, 1000) AS n
       """;
 
@@ -49,6 +49,18 @@ final class BareRows {
         FROM unnest(?::uuid[], ?::uuid[], ?::bigint[], ?::timestamptz[], ?::text[], ?::text[],
                ?::text[])
           AS t(key, customer_id, payload_hash, generated_at, name, user_id, data)
+      """;
+
+  private static final String HAS_UUIDV7 =
+      "SELECT count(*) FROM pg_proc WHERE oid = to_regprocedure('uuidv7()')";
+
+  /** For PostgreSQL before 18: as well ordered, and dearer. */
+  private static final String UUIDV7 =
+      """
+      CREATE FUNCTION bare.uuidv7() RETURNS uuid LANGUAGE sql AS
+        $$ SELECT encode(overlay(uuid_send(gen_random_uuid()) PLACING
+             substring(int8send((extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3)
+             FROM 1 FOR 6), 'hex')::uuid $$
       """;
 
   private BareRows() {}
@@ -68,15 +80,24 @@ final class BareRows {
 
   private static double rate(ServiceProcess service, String sql, Batch batch, int seconds)
       throws IOException, SQLException, InterruptedException, ExecutionException {
-    try (Connection owner = service.superuser()) {
+    try (Connection owner = service.database().superuser()) {
       Sql.execute(owner, "DROP SCHEMA IF EXISTS bare CASCADE");
       Sql.execute(owner, TABLE);
-      loop(service, sql, batch, 1);
-      double rate = loop(service, sql, batch, seconds);
+      String statement = sql.formatted(uuidv7(owner));
+      loop(service, statement, batch, 1);
+      double rate = loop(service, statement, batch, seconds);
       Sql.execute(owner, "DROP SCHEMA bare CASCADE");
       Sql.execute(owner, "CHECKPOINT");
       return rate;
     }
+  }
+
+  private static String uuidv7(Connection owner) throws SQLException {
+    if (Sql.number(owner, HAS_UUIDV7) > 0) {
+      return "uuidv7";
+    }
+    Sql.execute(owner, UUIDV7);
+    return "bare.uuidv7";
   }
 
   private static double loop(ServiceProcess service, String sql, Batch batch, int seconds)
@@ -86,7 +107,7 @@ final class BareRows {
     Callable<Long> inserts =
         () -> {
           long rows = 0;
-          try (Connection connection = service.superuser();
+          try (Connection connection = service.database().superuser();
               PreparedStatement statement = connection.prepareStatement(sql)) {
             while (System.nanoTime() < until) {
               batch.insert(statement);

@@ -96,6 +96,16 @@ public final class Bench {
       return text("heap", "512m");
     }
 
+    /** Empty where the service has its embedded one. */
+    String databaseUrl() {
+      return text("database.url", "");
+    }
+
+    /** Of the database that is named. */
+    String distribution() {
+      return text("database.distribution", "none");
+    }
+
     Path directory() {
       return Path.of(text("directory", "target/bench/run")).toAbsolutePath();
     }

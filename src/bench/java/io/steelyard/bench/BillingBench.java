@@ -70,17 +70,17 @@ final class BillingBench {
       throws Exception {
     Map<String, String> settings = Map.of("timeouts.clockMs", "3600000");
     try (ServiceProcess service = ServiceProcess.start(options, settings);
-        Connection database = service.database()) {
+        Connection database = service.database().connect()) {
       warmUp(service, database);
       String id = merchant(service);
       UUID uuid = Id.parse(IdKind.MERCHANT, id).orElseThrow().uuid();
       prepare(database, uuid, subscriptions);
-      service.settle();
+      service.database().settle();
       ServiceProcess.Work before = service.work();
       long startedAt = System.nanoTime();
-      try (Memory.Sampler postgres = service.samplePostgres()) {
+      try (Memory.Sampler postgres = service.database().sampleMemory()) {
         double seconds;
-        try (Activity activity = new Activity(service.database())) {
+        try (Activity activity = new Activity(service.database().connect())) {
           service.setClock(id, PAST_GRACE);
           seconds = (System.nanoTime() - startedAt) / 1e9;
           activity.top().forEach(System.out::println);
@@ -144,7 +144,7 @@ final class BillingBench {
   /** Rows of as many subscriptions of another merchant, which stand still since its clock does. */
   private static double bare(ServiceProcess service, int subscriptions) throws Exception {
     UUID merchant = Id.parse(IdKind.MERCHANT, merchant(service)).orElseThrow().uuid();
-    try (Connection connection = service.database()) {
+    try (Connection connection = service.database().connect()) {
       connection.setAutoCommit(false);
       Rows rows = new Rows(connection, Rows.Seller.of(connection, merchant, START));
       List<Rows.Made> batches = new ArrayList<>();

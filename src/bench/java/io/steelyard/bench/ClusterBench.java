@@ -65,7 +65,7 @@ final class ClusterBench {
         nodes.add(ClusterNode.start(trial, name.replaceAll("\\W+", "-"), settings));
       }
       load(trial, merchant, nodes, trial.options.warmUpSeconds());
-      trial.service.checkpoint();
+      trial.service.database().checkpoint();
       List<Measured> measured = load(trial, merchant, nodes, trial.options.seconds(SECONDS));
       return new Run(
           name,

@@ -20,7 +20,7 @@ final class CustomersBench {
 
   static void run(Bench.Options options, Figures figures) throws Exception {
     try (ServiceProcess service = ServiceProcess.start(options, Map.of());
-        Connection database = service.database()) {
+        Connection database = service.database().connect()) {
       JsonNode merchant = service.merchant("live");
       String id = merchant.get("id").asText();
       service.applyCatalog(id, Catalogs.CUSTOMERS);
@@ -111,7 +111,7 @@ final class CustomersBench {
   private static double bare(ServiceProcess service) throws Exception {
     String id = service.merchant("live").get("id").asText();
     service.applyCatalog(id, Catalogs.CUSTOMERS);
-    try (Connection connection = service.database()) {
+    try (Connection connection = service.database().connect()) {
       connection.setAutoCommit(false);
       Rows rows =
           new Rows(

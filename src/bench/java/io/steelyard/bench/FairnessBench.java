@@ -26,7 +26,7 @@ final class FairnessBench {
       trial.warmUp(flood, FLOOD_EVENTS_EACH);
       Acknowledged.awaitCounted(trial.service);
       trial.warmUp(few, 1);
-      trial.service.checkpoint();
+      trial.service.database().checkpoint();
       Measured alone = trial.taken(few, 1);
       List<Measured> both = Load.together(flood, few);
       Measured flooding = trial.acknowledge(both.getFirst(), FLOOD_EVENTS_EACH);

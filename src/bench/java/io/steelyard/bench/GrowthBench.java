@@ -46,7 +46,7 @@ final class GrowthBench {
         steps.add(fill(trial, settings.most(requests)));
       }
       String checked = trial.check();
-      trial.service.checkpoint();
+      trial.service.database().checkpoint();
       double bytes = (double) (Sql.number(trial.database(), SIZE) - empty) / trial.events();
       report(trial, steps, bytes, checked);
       figures(options, figures, steps, bytes);

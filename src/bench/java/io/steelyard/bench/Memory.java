@@ -3,6 +3,7 @@ package io.steelyard.bench;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
@@ -18,23 +19,23 @@ final class Memory {
     return field(Path.of("/proc", Long.toString(pid), "status"), "VmHWM:");
   }
 
-  /** Watches a process and its children, counting memory that they share once. */
-  static Sampler sampler(long pid) {
-    return new Sampler(pid);
+  /** Watches processes and their children, counting memory that they share once. */
+  static Sampler sampler(List<Long> pids) {
+    return new Sampler(pids);
   }
 
   static final class Sampler implements AutoCloseable {
     private final AtomicLong peak = new AtomicLong();
     private final Thread thread;
 
-    private Sampler(long pid) {
-      thread = Thread.ofPlatform().daemon().start(() -> watch(pid));
+    private Sampler(List<Long> pids) {
+      thread = Thread.ofPlatform().daemon().start(() -> watch(pids));
     }
 
-    private void watch(long pid) {
+    private void watch(List<Long> pids) {
       try {
         while (!Thread.currentThread().isInterrupted()) {
-          peak.accumulateAndGet(proportional(pid), Math::max);
+          peak.accumulateAndGet(pids.stream().mapToLong(Sampler::proportional).sum(), Math::max);
           Thread.sleep(SAMPLE_MS);
         }
       } catch (InterruptedException e) {

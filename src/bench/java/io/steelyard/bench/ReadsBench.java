@@ -22,7 +22,7 @@ final class ReadsBench {
     try (Trial trial = Trial.start(options)) {
       Metered senders = trial.merchant();
       Metered readers = senders.withUnits(trial.service, options.customers());
-      trial.service.settle();
+      trial.service.database().settle();
       Run alone =
           new Run(alone(trial, readers.customerReads()), alone(trial, readers.usageReads()));
       Load.Settings events =

@@ -4,47 +4,42 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.net.URI;
-import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** The service in a process of its own, with the defaults, and its embedded PostgreSQL. */
+/** The service in a process of its own, with the defaults, on a {@link ServiceDatabase}. */
 final class ServiceProcess implements AutoCloseable {
-  // 4 of the 8 GB of max_wal_size, at which a checkpoint is made so that it ends in time.
-  private static final int LOG_FILES = 256;
-
   private static final String TOKEN = "operator-token-of-the-benchmark";
   private static final Duration CALL_LIMIT = Duration.ofHours(1);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Path directory;
   private final JavaProcess process;
-  private final int databasePort;
+  private final ServiceDatabase database;
   private final HttpClient client = HttpClient.newHttpClient();
   final int port;
   private final int managementPort;
 
-  private ServiceProcess(Bench.Options options, Map<String, String> settings) throws IOException {
+  private ServiceProcess(Bench.Options options, Map<String, String> settings)
+      throws IOException, SQLException {
     directory = options.directory();
     port = JavaProcess.freePort();
     managementPort = JavaProcess.freePort();
-    databasePort = JavaProcess.freePort();
+    database = new ServiceDatabase(options).requireEmpty();
     delete(directory);
     Files.createDirectories(directory);
     process =
@@ -54,7 +49,7 @@ final class ServiceProcess implements AutoCloseable {
 
   /** In an empty directory, which goes when the service is closed. */
   static ServiceProcess start(Bench.Options options, Map<String, String> settings)
-      throws IOException, InterruptedException {
+      throws IOException, SQLException, InterruptedException {
     ServiceProcess service = new ServiceProcess(options, settings);
     service.process.await(service::isReady);
     return service;
@@ -73,25 +68,18 @@ final class ServiceProcess implements AutoCloseable {
 
   /** Settings of other processes that are to work on its database. */
   Map<String, String> databaseOfOthers() throws IOException {
-    String password = URLEncoder.encode(password(), StandardCharsets.UTF_8);
-    return Map.of(
-        "operator.token",
-        TOKEN,
-        "database.url",
-        "postgresql://steelyard:%s@127.0.0.1:%d/steelyard".formatted(password, databasePort));
-  }
-
-  private String password() throws IOException {
-    return Files.readString(directory.resolve("data/postgres.password")).strip();
+    Map<String, String> settings = new HashMap<>(database.settingsOfOthers());
+    settings.put("operator.token", TOKEN);
+    return settings;
   }
 
   private List<String> arguments(Bench.Options options, Map<String, String> settings) {
     List<String> arguments = virtualMachine(options);
     arguments.add("-Dhttp.port=" + port);
     arguments.add("-Dmanagement.port=" + managementPort);
-    arguments.add("-Ddatabase.port=" + databasePort);
     arguments.add("-Ddemo.enabled=false");
     arguments.add("-Doperator.token=" + TOKEN);
+    database.settings().forEach((name, value) -> arguments.add("-D" + name + "=" + value));
     settings.forEach((name, value) -> arguments.add("-D" + name + "=" + value));
     return arguments;
   }
@@ -196,56 +184,8 @@ final class ServiceProcess implements AutoCloseable {
         .sum();
   }
 
-  /** A connection as the service's own role. */
-  Connection database() throws IOException, SQLException {
-    return database("steelyard");
-  }
-
-  /** A connection that may do everything. */
-  Connection superuser() throws IOException, SQLException {
-    return database("postgres");
-  }
-
-  private Connection database(String role) throws IOException, SQLException {
-    return DriverManager.getConnection(
-        "jdbc:postgresql://127.0.0.1:" + databasePort + "/steelyard", role, password());
-  }
-
-  /** What was prepared shall not be tidied up and written at the cost of what is measured. */
-  void settle() throws IOException, SQLException {
-    try (Connection connection = superuser()) {
-      Sql.execute(connection, "VACUUM ANALYZE");
-    }
-    checkpoint();
-  }
-
-  /**
-   * As many as PostgreSQL fills before the first checkpoint that it makes by itself, from which on
-   * it uses them again. Until then it makes each in the middle of the load: writes and flushes 16
-   * MB, while nothing is committed.
-   */
-  void makeLogFiles() throws IOException, SQLException {
-    try (Connection connection = superuser()) {
-      Sql.execute(
-          connection,
-          """
-          DO $$ BEGIN
-            FOR i IN 1 .. %d LOOP
-              PERFORM pg_logical_emit_message(false, 'bench', '');
-              PERFORM pg_switch_wal();
-            END LOOP;
-          END $$
-          """
-              .formatted(LOG_FILES));
-    }
-    checkpoint();
-  }
-
-  /** What is in the log alone is written to its place. */
-  void checkpoint() throws IOException, SQLException {
-    try (Connection connection = superuser()) {
-      Sql.execute(connection, "CHECKPOINT");
-    }
+  ServiceDatabase database() {
+    return database;
   }
 
   /** The most memory the service's process ever held. */
@@ -253,15 +193,11 @@ final class ServiceProcess implements AutoCloseable {
     return Memory.peak(process.pid());
   }
 
-  Memory.Sampler samplePostgres() throws IOException {
-    return Memory.sampler(postmaster());
-  }
-
   /** The processors' time spent so far, which other programs on the machine hardly change. */
-  Work work() throws IOException {
+  Work work() throws IOException, SQLException {
     return new Work(
         Processors.micros(process.pid()),
-        Processors.microsOfFamily(postmaster()),
+        database.micros(),
         Processors.micros(ProcessHandle.current().pid()));
   }
 
@@ -281,11 +217,6 @@ final class ServiceProcess implements AutoCloseable {
           (double) postgres / count,
           (double) load / count);
     }
-  }
-
-  private long postmaster() throws IOException {
-    List<String> lines = Files.readAllLines(directory.resolve("data/postgres/postmaster.pid"));
-    return Long.parseLong(lines.getFirst().strip());
   }
 
   @Override

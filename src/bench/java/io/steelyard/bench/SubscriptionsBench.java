@@ -24,7 +24,7 @@ final class SubscriptionsBench {
 
   static void run(Bench.Options options, Figures figures) throws Exception {
     try (ServiceProcess service = ServiceProcess.start(options, Map.of());
-        Connection database = service.database()) {
+        Connection database = service.database().connect()) {
       JsonNode merchant = service.merchant("live");
       String id = merchant.get("id").asText();
       JsonNode catalog = service.applyCatalog(id, Catalogs.BILLING);

@@ -29,9 +29,9 @@ final class Trial implements AutoCloseable {
       throws IOException, SQLException, InterruptedException {
     ServiceProcess service = ServiceProcess.start(options, settings);
     if (!options.small()) {
-      service.makeLogFiles();
+      service.database().makeLogFiles();
     }
-    return new Trial(options, service, service.database());
+    return new Trial(options, service, service.database().connect());
   }
 
   Metered merchant() throws IOException, InterruptedException {

@@ -23,6 +23,8 @@ public final class CitusSupport {
 
   // With shards for two workers: what 32 would show is shown by 4.
   private static final String SHARDS = "ALTER DATABASE %s SET citus.shard_count = 4";
+  private static final String DISCONNECT =
+      "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '%s'";
   private static final Set<String> MADE = ConcurrentHashMap.newKeySet();
 
   private record Node(String host, int port, boolean coordinator) {}
@@ -75,6 +77,25 @@ public final class CitusSupport {
     }
     MADE.add(name);
     return database;
+  }
+
+  /**
+   * A copy of one of those made here to which nobody is connected; on each node it has the name
+   * that its nodes look for.
+   */
+  static Endpoint copyOf(Endpoint database, String name) {
+    Endpoint admin = PostgresSupport.parsed(java.net.URI.create(URI));
+    for (Node node : nodes(admin)) {
+      PostgresSupport.execute(
+          at(admin, node, admin.database()),
+          "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)",
+          // the process of Citus, and what it holds open to the other nodes
+          DISCONNECT.formatted(database.database()),
+          "CREATE DATABASE " + name + " TEMPLATE " + database.database(),
+          SHARDS.formatted(name));
+    }
+    MADE.add(name);
+    return new Endpoint(admin.host(), admin.port(), name, admin.user(), admin.password());
   }
 
   /** Each database has a process of Citus on each node, of which there are few. */

@@ -54,6 +54,9 @@ public final class PostgresSupport {
 
   /** A copy of a database that nobody is connected to. */
   public static synchronized Endpoint copyOf(Endpoint database) {
+    if (CitusSupport.made(database)) {
+      return CitusSupport.copyOf(database, nextName());
+    }
     return create(server(), " TEMPLATE " + database.database());
   }
 

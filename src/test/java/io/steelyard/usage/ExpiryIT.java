@@ -222,7 +222,8 @@ class ExpiryIT {
         .as("every event counted")
         .isEqualByComparingTo("" + 40 * 16);
     assertThat(usage.number("SELECT sum(amount) FROM credit_transaction WHERE type = 'expiration'"))
-        .isEqualByComparingTo(usage.number("SELECT sum(drawn) - 400 FROM credit_draw"));
+        .isEqualByComparingTo(
+            usage.number("SELECT coalesce(sum(drawn), 0) - 400 FROM credit_draw"));
     assertThat(
             usage.number(
                 "SELECT count(*) FROM credit_transaction WHERE type = 'expiration'"
