@@ -6,6 +6,7 @@ import io.steelyard.config.StartFailure;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -41,7 +42,11 @@ public final class Database {
         LOG.warn(
             "What goes to and from {} is not encrypted: see sslmode of database.url", endpoint);
       }
-      Map<String, String> session = FirstConnection.await(endpoint, config.connectTimeoutMs());
+      Map<String, String> session =
+          new LinkedHashMap<>(FirstConnection.await(endpoint, config.connectTimeoutMs()));
+      if (config.distributed()) {
+        session.putAll(Distribution.SESSION);
+      }
       return new Database(endpoint, session, null, null);
     }
     DataDirectory directory = DataDirectory.open(workDir.resolve(config.dataDir()));

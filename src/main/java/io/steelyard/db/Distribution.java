@@ -75,6 +75,13 @@ public final class Distribution {
           "transition",
           "usage_counter");
 
+  /**
+   * One connection to each node for each of ours. Citus would open up to 16 for a statement over
+   * many shards, such as every flush is, and commit in two phases on each.
+   */
+  static final Map<String, String> SESSION =
+      Map.of("citus.max_adaptive_executor_pool_size", "1");
+
   private static final String SCRIPT = "/db/citus/distribute.sql";
 
   private static final String ONE_AT_A_TIME =

@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.steelyard.config.Config;
 import io.steelyard.config.StartFailure;
 import io.steelyard.support.CitusSupport;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
+import io.steelyard.support.TestConfig;
+import io.vertx.core.Vertx;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
@@ -17,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -181,6 +186,32 @@ class CitusIT {
                  WHERE citus_table_type = 'distributed'
                 """))
         .isEqualTo(query("SELECT count(*) FROM pg_dist_node WHERE shouldhaveshards"));
+  }
+
+  @Test
+  void aSessionTakesOneConnectionToEachNode() throws Exception {
+    Config config =
+        TestConfig.with(
+            Map.of(
+                "database.url", TestApp.url(database),
+                "database.distribution", "citus",
+                "operator.token", TestApp.OPERATOR_TOKEN));
+    Vertx vertx = Vertx.vertx();
+    try {
+      assertThat(
+              Database.open(config.database(), Path.of(""))
+                  .pools(config.database())
+                  .api(vertx)
+                  .query("SHOW citus.max_adaptive_executor_pool_size")
+                  .execute()
+                  .await(20, TimeUnit.SECONDS)
+                  .iterator()
+                  .next()
+                  .getString(0))
+          .isEqualTo("1");
+    } finally {
+      vertx.close().await();
+    }
   }
 
   @Test
