@@ -49,14 +49,17 @@ start database
 
 port=$(sed -n 4p "$directory/database/data/postgres/postmaster.pid")
 password=$(cat "$directory/database/data/postgres.password")
+encoded=${password//+/%2B}
+encoded=${encoded//\//%2F}
 cluster_port=$((20000 + RANDOM % 5000 * 2))
-export STEELYARD_DATABASE_URL="postgresql://steelyard:$password@127.0.0.1:$port/steelyard"
+export STEELYARD_DATABASE_URL="postgresql://steelyard:${encoded//=/%3D}@127.0.0.1:$port/steelyard"
 export STEELYARD_OPERATOR_TOKEN=$password STEELYARD_DEMO_ENABLED=true
 export STEELYARD_SECURITY_ENCRYPTION_KEY=$(cat "$directory/database/data/encryption.key")
 export STEELYARD_CLUSTER_ENABLED=true STEELYARD_CLUSTER_SECRET=$password
 export STEELYARD_CLUSTER_PORT=$cluster_port STEELYARD_CLUSTER_EVENT_BUS_PORT=$((cluster_port + 1))
-rm -f "$cache"
-start node -XX:AOTCacheOutput="$cache"
+made=$directory/steelyard.aot
+start node -XX:AOTCacheOutput="$made"
 kill -TERM "${pids[1]}"
 wait "${pids[1]}" || fail "the node did not end in order"
-[ -s "$cache" ] || fail "no cache was written: Java 25 or later is needed"
+[ -s "$made" ] || fail "no cache was written: Java 25 or later is needed"
+mv "$made" "$cache"
