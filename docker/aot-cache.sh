@@ -3,14 +3,16 @@
 #
 # Makes CACHE, with which a start of JAR takes less than half of the processor's time (Java 25 or later):
 #   java -XX:AOTCache=CACHE -jar JAR
-# It starts the service twice on free ports, as any user: once for a PostgreSQL in a directory for the time being, and
-# once as a node of a cluster on it, with the demo merchant. What that one loads and links is written down as it ends.
-# A cache fits one build of Java, and one JAR at one path; with any other the JVM says so and starts without.
+# It starts the service twice, as any user: once for a PostgreSQL in a directory for the time being, and once as a node of
+# a cluster on it, with the demo merchant. What that one loads and links is written down as it ends.
+# A cache fits one build of Java, and one JAR at one path with one time of change; with any other the JVM says so and
+# starts without.
 set -euo pipefail
-jar=$(realpath "$1")
-cache=$(realpath -m "$2")
+jar=$(realpath "${1:?the jar}")
+cache=$(realpath -m "${2:?the cache to make}")
 java=${3:-java}
-for name in ${!STEELYARD_@}; do unset "$name"; done
+# What is set for others must not reach these.
+for name in ${!STEELYARD_@} JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS JDK_AOT_VM_OPTIONS; do unset "$name"; done
 
 directory=$(mktemp -d)
 pids=()
@@ -24,10 +26,13 @@ end() {
 trap end EXIT
 
 fail() {
-  cat "$directory"/*.log >&2
+  cat "$directory"/*.log >&2 || true
   echo "aot-cache.sh: $1" >&2
   exit 1
 }
+
+made=$directory/steelyard.aot
+"$java" -XX:AOTCacheOutput="$made" -version > "$directory/java.log" 2>&1 || fail "Java 25 or later is needed"
 
 # start NAME OPTION...: the service, until it is ready.
 start() {
@@ -44,22 +49,36 @@ start() {
   fail "$name is not ready after 120 s"
 }
 
+# free_port: one that nobody listens on. The service itself can be told to take any but those of the cluster.
+free_port() {
+  local port
+  while true; do
+    port=$((20000 + RANDOM % 10000))
+    if ! (exec 3<> "/dev/tcp/127.0.0.1/$port") 2>/dev/null; then break; fi
+  done
+  echo "$port"
+}
+
 export STEELYARD_LOG_FORMAT=json STEELYARD_HTTP_PORT=0 STEELYARD_MANAGEMENT_PORT=0 STEELYARD_DEMO_ENABLED=false
 start database
 
 port=$(sed -n 4p "$directory/database/data/postgres/postmaster.pid")
 password=$(cat "$directory/database/data/postgres.password")
+encryption_key=$(cat "$directory/database/data/encryption.key")
 encoded=${password//+/%2B}
 encoded=${encoded//\//%2F}
-cluster_port=$((20000 + RANDOM % 5000 * 2))
 export STEELYARD_DATABASE_URL="postgresql://steelyard:${encoded//=/%3D}@127.0.0.1:$port/steelyard"
-export STEELYARD_OPERATOR_TOKEN=$password STEELYARD_DEMO_ENABLED=true
-export STEELYARD_SECURITY_ENCRYPTION_KEY=$(cat "$directory/database/data/encryption.key")
+export STEELYARD_OPERATOR_TOKEN=$password STEELYARD_SECURITY_ENCRYPTION_KEY=$encryption_key STEELYARD_DEMO_ENABLED=true
 export STEELYARD_CLUSTER_ENABLED=true STEELYARD_CLUSTER_SECRET=$password
-export STEELYARD_CLUSTER_PORT=$cluster_port STEELYARD_CLUSTER_EVENT_BUS_PORT=$((cluster_port + 1))
-made=$directory/steelyard.aot
+STEELYARD_CLUSTER_PORT=$(free_port)
+STEELYARD_CLUSTER_EVENT_BUS_PORT=$(free_port)
+export STEELYARD_CLUSTER_PORT STEELYARD_CLUSTER_EVENT_BUS_PORT
 start node -XX:AOTCacheOutput="$made"
 kill -TERM "${pids[1]}"
 wait "${pids[1]}" || fail "the node did not end in order"
-[ -s "$made" ] || fail "no cache was written: Java 25 or later is needed"
-mv "$made" "$cache"
+# Where it is wanted and does not fit, Java ends.
+"$java" -XX:AOTMode=on -XX:AOTCache="$made" -jar "$jar" --version > "$directory/check.log" 2>&1 \
+  || fail "the cache does not fit"
+# Whole or not at all.
+mv "$made" "$cache.unfinished"
+mv "$cache.unfinished" "$cache"

@@ -104,7 +104,7 @@ public final class Service {
       LOG.info("Database {} has schema version {}", database.endpoint(), schema);
       return new Opened(database, schema);
     } catch (RuntimeException e) {
-      database.close(Stop.POSTGRES_LIMIT);
+      database.close(StopOrder.POSTGRES_LIMIT);
       throw e;
     }
   }
@@ -191,7 +191,7 @@ public final class Service {
   }
 
   /**
-   * Not ready from now on; then in order, see {@link Stop}.
+   * Not ready from now on; then in order, see {@link StopOrder}.
    *
    * @return whether all of it went in order; what did not is logged
    */
@@ -200,7 +200,7 @@ public final class Service {
       boolean asked = ready && listens(Deployment.HTTP);
       ready = false;
       stopping.complete();
-      stopped = new Stop(config, platform, database).run(asked, nodes, deployment);
+      stopped = new StopOrder(config, platform, database).run(asked, nodes, deployment);
     }
     return stopped;
   }

@@ -230,6 +230,13 @@ class ContainerFilesTest {
     List<?> command = Json.MAPPER.readValue(start.substring("ENTRYPOINT ".length()), List.class);
     assertThat(command).first().isEqualTo("java");
     assertThat(command).last().isEqualTo("/opt/steelyard/steelyard.jar");
+    List<String> caches = matches("COPY --from=started \\S+ (\\S+)", String.join("\n", lines));
+    assertThat(caches).hasSize(1);
+    assertThat(command.get(command.indexOf("-jar") - 1))
+        .isEqualTo("-XX:AOTCache=" + caches.getFirst());
+    assertThat(matches("COPY (docker/\\S+)", String.join("\n", lines)))
+        .isNotEmpty()
+        .allMatch(file -> Files.isExecutable(Path.of(file)));
     assertThat(matches("COPY --from=build \\S+ (\\S+)", String.join("\n", lines)))
         .containsExactly("/opt/steelyard/steelyard.jar");
   }

@@ -1,8 +1,8 @@
 package io.steelyard.bench;
 
+import io.steelyard.config.DatabaseUrl;
 import io.steelyard.db.Endpoint;
 import java.io.IOException;
-import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -34,7 +34,7 @@ final class ServiceDatabase {
       """;
 
   /** Null where the embedded one is used. */
-  private final URI url;
+  private final String url;
 
   private final String distribution;
   private final Path embedded;
@@ -43,7 +43,7 @@ final class ServiceDatabase {
 
   ServiceDatabase(Bench.Options options) throws IOException {
     String given = options.databaseUrl();
-    url = given.isEmpty() ? null : URI.create(given);
+    url = given.isEmpty() ? null : given;
     distribution = options.distribution();
     embedded = options.directory().resolve("data");
     embeddedPort = url == null ? JavaProcess.freePort() : 0;
@@ -65,7 +65,7 @@ final class ServiceDatabase {
   Map<String, String> settings() {
     return url == null
         ? Map.of("database.port", Integer.toString(embeddedPort))
-        : Map.of("database.url", url.toString(), "database.distribution", distribution);
+        : Map.of("database.url", url, "database.distribution", distribution);
   }
 
   /** Of other processes that are to work on it too. */
@@ -96,18 +96,8 @@ final class ServiceDatabase {
     Endpoint endpoint =
         url == null
             ? new Endpoint("127.0.0.1", embeddedPort, "steelyard", role, password())
-            : endpoint();
+            : Endpoint.of(DatabaseUrl.parse(url));
     return DriverManager.getConnection(endpoint.jdbcUrl(), endpoint.user(), endpoint.password());
-  }
-
-  private Endpoint endpoint() {
-    String[] user = url.getUserInfo().split(":", 2);
-    return new Endpoint(
-        url.getHost(),
-        url.getPort(),
-        url.getPath().substring(1),
-        user[0],
-        user.length > 1 ? user[1] : "");
   }
 
   private String password() throws IOException {
@@ -159,7 +149,7 @@ final class ServiceDatabase {
 
   /** The first value of what each worker answers. */
   private static List<String> onWorkers(Connection connection, String sql) throws SQLException {
-    String failures =
+    String told =
         Sql.text(
             connection,
             """
@@ -167,9 +157,9 @@ final class ServiceDatabase {
             SELECT concat_ws(E'\\n', bool_and(success), string_agg(result, E'\\n')) FROM answer
             """,
             sql);
-    List<String> answers = failures.lines().toList();
-    if (!answers.getFirst().equals("t")) {
-      throw new IllegalStateException(sql + " on the workers: " + failures);
+    List<String> answers = told.lines().toList();
+    if (answers.isEmpty() || !answers.getFirst().equals("t")) {
+      throw new IllegalStateException(sql + " on the workers: " + told);
     }
     return answers.subList(1, answers.size());
   }

@@ -26,7 +26,7 @@ public record DatabaseUrl(
   private static final String ROOT_CERT = "sslrootcert";
 
   /** Refuses without repeating the text, which holds a password. */
-  static DatabaseUrl parse(String url) {
+  public static DatabaseUrl parse(String url) {
     Matcher form = FORM.matcher(url);
     if (!form.matches()) {
       throw malformed();

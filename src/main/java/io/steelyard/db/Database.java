@@ -70,7 +70,7 @@ public final class Database {
    */
   public String migrate(Config.Database config) {
     String schema = Migrations.migrate(endpoint, session);
-    Distribution.apply(endpoint, config.distributed());
+    Distribution.apply(endpoint, session, config.distributed());
     return schema;
   }
 

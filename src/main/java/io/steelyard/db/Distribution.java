@@ -122,9 +122,18 @@ public final class Distribution {
    * @throws StartFailure when the database is not what the settings say
    */
   public static void apply(Endpoint endpoint, boolean citus) {
+    apply(endpoint, Map.of(), citus);
+  }
+
+  /**
+   * As {@link #apply(Endpoint, boolean)}.
+   *
+   * @param session settings that its session begins with
+   */
+  static void apply(Endpoint endpoint, Map<String, String> session, boolean citus) {
     try (Connection connection =
         DriverManager.getConnection(endpoint.jdbcUrl(), endpoint.user(), endpoint.password())) {
-      Liveness.takenBy(connection);
+      Liveness.set(connection, session);
       String version = text(connection, HAS_CITUS);
       if (citus) {
         distribute(connection, version);

@@ -47,9 +47,9 @@ public final class Migrations {
   }
 
   /**
-   * Before anything else is done in a session.
+   * Before the session takes a lock or changes anything.
    *
-   * @param settings with which each begins
+   * @param settings of the session
    */
   private record SessionStart(Map<String, String> settings) implements Callback {
     @Override

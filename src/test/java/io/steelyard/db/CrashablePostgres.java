@@ -245,9 +245,12 @@ public final class CrashablePostgres implements AutoCloseable {
     ProcessHandle server = server();
     Signal.send("STOP", server.pid()); // so that it starts no process that nobody saw
     List<ProcessHandle> all = Stream.concat(Stream.of(server), server.descendants()).toList();
-    before.run();
-    all.forEach(ProcessHandle::destroyForcibly);
-    all.forEach(each -> each.onExit().orTimeout(GONE_WITHIN_S, TimeUnit.SECONDS).join());
+    try {
+      before.run();
+    } finally {
+      all.forEach(ProcessHandle::destroyForcibly);
+      all.forEach(each -> each.onExit().orTimeout(GONE_WITHIN_S, TimeUnit.SECONDS).join());
+    }
   }
 
   /** Null where it does not run. */

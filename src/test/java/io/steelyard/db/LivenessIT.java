@@ -2,7 +2,6 @@ package io.steelyard.db;
 
 import static io.steelyard.support.Merchant.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.steelyard.config.Config;
 import io.steelyard.support.LossyProxy;
@@ -41,10 +40,7 @@ class LivenessIT {
 
   @Test
   void everySessionSaysHowSoonToLook() throws Exception {
-    Config config =
-        TestConfig.with(
-            Map.of(
-                "database.url", TestApp.url(database), "operator.token", TestApp.OPERATOR_TOKEN));
+    Config config = config();
     Map<String, String> settings = new HashMap<>();
 
     Database.open(config.database(), Path.of(""))
@@ -58,12 +54,41 @@ class LivenessIT {
     assertThat(settings).containsAllEntriesOf(LOOKS);
   }
 
+  /** In every session that makes a table, the one that holds the lock included. */
   @Test
   void theMigratorSaysItToo() {
-    assertThatThrownBy(
-            () -> Migrations.migrate(database, Map.of("default_transaction_read_only", "on")))
-        .hasStackTraceContaining("read-only transaction");
-    assertThat(Migrations.migrate(database, Map.of("tcp_keepalives_idle", "30"))).isNotBlank();
+    PostgresSupport.execute(
+        database,
+        "CREATE SCHEMA told",
+        "CREATE TABLE told.settings (process integer, name text, setting text)",
+        """
+        CREATE FUNCTION told.tell() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+          INSERT INTO told.settings SELECT pg_backend_pid(), name, setting FROM pg_settings;
+        END $$
+        """,
+        "CREATE EVENT TRIGGER tell ON ddl_command_end WHEN TAG IN ('CREATE TABLE')"
+            + " EXECUTE FUNCTION told.tell()");
+    Config.Database config = config().database();
+
+    Database.open(config, Path.of("")).migrate(config);
+
+    for (String process :
+        PostgresSupport.column(database, "SELECT DISTINCT process FROM told.settings")) {
+      Map<String, String> settings = new HashMap<>();
+      PostgresSupport.column(
+              database,
+              "SELECT DISTINCT name || '=' || coalesce(setting, '') FROM told.settings"
+                  + " WHERE process = "
+                  + process)
+          .forEach(each -> settings.put(each.split("=", 2)[0], each.split("=", 2)[1]));
+      assertThat(settings).containsAllEntriesOf(LOOKS);
+    }
+    assertThat(PostgresSupport.column(database, "SELECT 1 FROM told.settings LIMIT 1")).hasSize(1);
+  }
+
+  private Config config() {
+    return TestConfig.with(
+        Map.of("database.url", TestApp.url(database), "operator.token", TestApp.OPERATOR_TOKEN));
   }
 
   @Test

@@ -1,6 +1,6 @@
 package io.steelyard.faults;
 
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -22,7 +22,7 @@ final class CProgram {
    * @return what was made
    */
   static Path compile(String source, Path dir, String... options)
-      throws IOException, InterruptedException {
+      throws IOException {
     Path copy = dir.resolve(source);
     try (InputStream in = CProgram.class.getResourceAsStream("/faults/" + source)) {
       Files.copy(in, copy);
@@ -31,15 +31,11 @@ final class CProgram {
     List<String> command = new ArrayList<>(List.of("cc", "-O2", "-o", made.toString()));
     command.addAll(List.of(options));
     command.add(copy.toString());
-    assumeTrue(succeeds(command), "NOT RUN: there is no C compiler here");
-    return made;
-  }
-
-  private static boolean succeeds(List<String> command) throws InterruptedException {
     try {
-      return new ProcessBuilder(command).inheritIO().start().waitFor() == 0;
-    } catch (IOException e) {
-      return false; // it cannot be started
+      Shell.run(command);
+    } catch (Shell.NotThere e) {
+      abort("NOT RUN: there is no C compiler here");
     }
+    return made;
   }
 }

@@ -1,7 +1,7 @@
 package io.steelyard.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -32,25 +32,20 @@ class DiskFaults {
   private Path disk;
 
   @BeforeEach
-  void mount() throws Exception {
-    disk = Files.createDirectory(temp.resolve("disk"));
-    Process mount =
-        new ProcessBuilder(
-                "mount", "-t", "tmpfs", "-o", "size=" + DISK_MB + "m", "tmpfs", disk.toString())
-            .redirectErrorStream(true)
-            .start();
-    String said = new String(mount.getInputStream().readAllBytes());
-    if (mount.waitFor() != 0) {
-      disk = null;
+  void mount() throws IOException {
+    Path made = Files.createDirectory(temp.resolve("disk"));
+    try {
+      Shell.run("mount", "-t", "tmpfs", "-o", "size=" + DISK_MB + "m", "tmpfs", made.toString());
+    } catch (IOException e) {
+      abort("NOT RUN: no file system may be mounted here: " + e.getMessage());
     }
-    assumeTrue(disk != null, () -> "NOT RUN: no file system may be mounted here: " + said);
+    disk = made;
   }
 
   @AfterEach
-  void unmount() throws Exception {
+  void unmount() throws IOException {
     if (disk != null) {
-      assertThat(new ProcessBuilder("umount", "--lazy", disk.toString()).start().waitFor())
-          .isZero();
+      Shell.run("umount", "--lazy", disk.toString());
     }
   }
 

@@ -32,7 +32,7 @@ final class MovedClock {
    *
    * @param dir has no other's files
    */
-  static MovedClock make(Path dir) throws IOException, InterruptedException {
+  static MovedClock make(Path dir) throws IOException {
     Path library = CProgram.compile("clock.c", dir, "-shared", "-fPIC");
     MovedClock clock = new MovedClock(library, dir.resolve("clock.offset"));
     clock.moveTo(0);

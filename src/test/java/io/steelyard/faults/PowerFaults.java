@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.steelyard.db.CrashablePostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -21,9 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 class PowerFaults {
   private static final int CUTS = Integer.getInteger("faults.powerCuts", 20);
   private static final int EVENTS_MAX = 3000;
+  private static final String MARK = "was here before the power went";
   private static final Map<String, String> SETTINGS = Map.of("max_wal_size", "512MB");
 
-  /** The log is written every 10 s, or when a page is full of it. */
+  /** The log is written every 10 s, or when its buffers are full. */
   private static final Map<String, String> UNSAFE =
       Map.of(
           "max_wal_size", "512MB",
@@ -82,9 +87,13 @@ class PowerFaults {
   private static void cut(Scene scene, Node node, PoweredDisk disk, EventLoad load)
       throws Exception {
     CrashablePostgres postgres = scene.postgres();
+    Path written = disk.path().resolve("written");
+    Path unwritten = disk.path().resolve("unwritten");
     postgres.kill(
         () -> {
           try {
+            write(written);
+            Files.writeString(unwritten, MARK);
             disk.goesOff();
           } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -93,9 +102,18 @@ class PowerFaults {
     node.process().kill();
     load.databaseIsAway();
     disk.comesBack();
-    assertThat(Files.exists(disk.path().resolve("cluster"))).isTrue();
+    assertThat(written).hasContent(MARK);
+    assertThat(Files.exists(unwritten) ? Files.readString(unwritten) : "").isNotEqualTo(MARK);
     load.databaseIsBack();
     postgres.start();
     node.start();
+  }
+
+  private static void write(Path file) throws IOException {
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      channel.write(ByteBuffer.wrap(MARK.getBytes(StandardCharsets.UTF_8)));
+      channel.force(true);
+    }
   }
 }

@@ -3,11 +3,9 @@ package io.steelyard.faults;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -32,7 +30,7 @@ final class PoweredDisk implements AutoCloseable {
   /**
    * @param dir has no other's files
    */
-  static PoweredDisk make(Path dir) throws IOException, InterruptedException {
+  static PoweredDisk make(Path dir) throws IOException {
     Path power = CProgram.compile("power.c", dir);
     Path image = dir.resolve("disk.image");
     try (RandomAccessFile file = new RandomAccessFile(image.toFile(), "rw")) {
@@ -41,7 +39,7 @@ final class PoweredDisk implements AutoCloseable {
     Path mounted = Files.createDirectory(dir.resolve("disk"));
     PoweredDisk disk = new PoweredDisk(image, mounted, power);
     try {
-      run("mkfs.ext4", "-q", image.toString());
+      Shell.run("mkfs.ext4", "-q", image.toString());
       disk.mount();
     } catch (IOException e) {
       abort("NOT RUN: no file system may be mounted here: " + e.getMessage());
@@ -54,12 +52,12 @@ final class PoweredDisk implements AutoCloseable {
   }
 
   private void mount() throws IOException {
-    run("mount", "-o", "loop", image.toString(), mounted.toString());
+    Shell.run("mount", "-o", "loop", image.toString(), mounted.toString());
   }
 
   /** From now on, until it is back, everything that touches it fails. */
   void goesOff() throws IOException {
-    run(power.toString(), mounted.toString());
+    Shell.run(power.toString(), mounted.toString());
   }
 
   /** With what had been synchronized. Nobody may have a file of it open any more. */
@@ -71,7 +69,7 @@ final class PoweredDisk implements AutoCloseable {
   private void unmount() throws IOException {
     for (int attempt = 1; ; attempt++) {
       try {
-        run("umount", mounted.toString());
+        Shell.run("umount", mounted.toString());
         return;
       } catch (IOException e) {
         if (attempt == ATTEMPTS) {
@@ -86,18 +84,5 @@ final class PoweredDisk implements AutoCloseable {
   @Override
   public void close() throws IOException {
     unmount();
-  }
-
-  private static void run(String... command) throws IOException {
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    String said = new String(process.getInputStream().readAllBytes());
-    try {
-      if (process.waitFor() != 0) {
-        throw new IOException(List.of(command) + ": " + said.strip());
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new InterruptedIOException(String.join(" ", command));
-    }
   }
 }

@@ -18,7 +18,7 @@ public final class CitusSupport {
   public static final String MISSING =
       "no Citus is named (-Dtest.citus.uri=postgresql://user:password@host:port/db)";
 
-  private static final String URI =
+  private static final String ADMIN_URL =
       System.getProperty("test.citus.uri", System.getenv("STEELYARD_CITUS_URL"));
 
   // With shards for two workers: what 32 would show is shown by 4.
@@ -37,7 +37,7 @@ public final class CitusSupport {
   }
 
   public static boolean isNamed() {
-    return URI != null && !URI.isBlank();
+    return ADMIN_URL != null && !ADMIN_URL.isBlank();
   }
 
   /** Whether a database is one of those made here. */
@@ -55,7 +55,7 @@ public final class CitusSupport {
 
   /** A fresh database without any table; its nodes know each other. */
   public static Endpoint emptyDatabase(String name) {
-    Endpoint admin = PostgresSupport.parsed(java.net.URI.create(URI));
+    Endpoint admin = PostgresSupport.parsed(URI.create(ADMIN_URL));
     List<Node> nodes = nodes(admin);
     for (Node node : nodes) {
       PostgresSupport.execute(
@@ -84,7 +84,7 @@ public final class CitusSupport {
    * that its nodes look for.
    */
   static Endpoint copyOf(Endpoint database, String name) {
-    Endpoint admin = PostgresSupport.parsed(java.net.URI.create(URI));
+    Endpoint admin = PostgresSupport.parsed(URI.create(ADMIN_URL));
     for (Node node : nodes(admin)) {
       PostgresSupport.execute(
           at(admin, node, admin.database()),
@@ -100,7 +100,7 @@ public final class CitusSupport {
 
   /** Each database has a process of Citus on each node, of which there are few. */
   public static void drop(Endpoint database) {
-    Endpoint admin = PostgresSupport.parsed(java.net.URI.create(URI));
+    Endpoint admin = PostgresSupport.parsed(URI.create(ADMIN_URL));
     for (Node node : nodes(admin)) {
       PostgresSupport.execute(
           at(admin, node, admin.database()),

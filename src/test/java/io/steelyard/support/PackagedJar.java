@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The jar of this build, and the cache that makes it start faster, made by the script that makes
- * the image's. Only a build that has packaged the jar names it, so that no test runs what is out of
- * date.
+ * the image's, for the first test that asks. Where the build does not name a jar there is none, so
+ * that no test in an editor runs what is out of date.
  */
 final class PackagedJar {
   private static final String SETTING = "steelyard.jar";
@@ -19,10 +19,28 @@ final class PackagedJar {
   private static final int FIRST_JAVA = 25;
   private static final int LIMIT_S = 300;
 
+  private static Optional<List<String>> program;
+  private static RuntimeException failure;
+
   private PackagedJar() {}
 
   /** What {@code java} is told to run it; empty outside of such a build, or with an older Java. */
   static synchronized Optional<List<String>> program() {
+    if (failure != null) {
+      throw new IllegalStateException(failure); // it would fail again
+    }
+    if (program == null) {
+      try {
+        program = find();
+      } catch (RuntimeException e) {
+        failure = e;
+        throw e;
+      }
+    }
+    return program;
+  }
+
+  private static Optional<List<String>> find() {
     String named = System.getProperty(SETTING, "");
     if (named.isBlank() || Runtime.version().feature() < FIRST_JAVA) {
       return Optional.empty();

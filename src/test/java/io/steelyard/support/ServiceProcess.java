@@ -58,7 +58,11 @@ public final class ServiceProcess implements AutoCloseable {
           PackagedJar.program()
               .orElseGet(
                   () ->
-                      List.of("-cp", System.getProperty("java.class.path"), Main.class.getName())));
+                      List.of(
+                          "--enable-native-access=ALL-UNNAMED", // the jar's manifest says so
+                          "-cp",
+                          System.getProperty("java.class.path"),
+                          Main.class.getName())));
     }
 
     /** A jar, such as that of another version. */

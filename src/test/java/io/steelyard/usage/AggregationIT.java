@@ -212,7 +212,7 @@ class AggregationIT {
     double failed = usage.metrics.get("steelyard.aggregation.failed").counter().count();
     usage.execute(
         // Citus refuses a trigger there
-        "ALTER TABLE event_chunk ADD CONSTRAINT full_disk CHECK (events < 0) NOT VALID");
+        "ALTER TABLE event_chunk ADD CONSTRAINT nothing_kept CHECK (events < 0) NOT VALID");
 
     await(usage.ingest(usage.merchant, List.of(event(customer, "sum", 1, "3"))));
     while (usage.metrics.get("steelyard.aggregation.failed").counter().count() == failed) {
@@ -221,7 +221,7 @@ class AggregationIT {
     assertThat(usage.number("SELECT count(*) FROM event_batch")).isEqualByComparingTo("1");
     assertThat(events(subscription, 0)).isZero();
 
-    usage.execute("ALTER TABLE event_chunk DROP CONSTRAINT full_disk");
+    usage.execute("ALTER TABLE event_chunk DROP CONSTRAINT nothing_kept");
     usage.awaitFolded();
     assertThat(currentUsage(subscription, billable)).isEqualByComparingTo("3");
     assertThat(events(subscription, 0)).isOne();

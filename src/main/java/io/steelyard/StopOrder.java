@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
  * How a service ends. Every step has a limit; with the defaults of 3 s unready and 12 s of drain
  * all of it stays below 30 s, the usual grace of a container.
  */
-final class Stop {
+final class StopOrder {
   private static final Duration DRAIN_MARGIN = Duration.ofMillis(500);
   private static final Duration VERTICLES_LIMIT = Duration.ofSeconds(3);
   private static final Duration VERTX_LIMIT = Duration.ofSeconds(2); // and the last traces
@@ -25,7 +25,7 @@ final class Stop {
   private final Platform platform;
   private final Database database;
 
-  Stop(Config config, Platform platform, Database database) {
+  StopOrder(Config config, Platform platform, Database database) {
     this.config = config;
     this.platform = platform;
     this.database = database;
