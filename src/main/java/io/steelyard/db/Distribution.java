@@ -79,8 +79,7 @@ public final class Distribution {
    * One connection to each node for each of ours. Citus would open up to 16 for a statement over
    * many shards, such as every flush is, and commit in two phases on each.
    */
-  static final Map<String, String> SESSION =
-      Map.of("citus.max_adaptive_executor_pool_size", "1");
+  static final Map<String, String> SESSION = Map.of("citus.max_adaptive_executor_pool_size", "1");
 
   private static final String SCRIPT = "/db/citus/distribute.sql";
 

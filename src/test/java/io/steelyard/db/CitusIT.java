@@ -193,9 +193,12 @@ class CitusIT {
     Config config =
         TestConfig.with(
             Map.of(
-                "database.url", TestApp.url(database),
-                "database.distribution", "citus",
-                "operator.token", TestApp.OPERATOR_TOKEN));
+                "database.url",
+                TestApp.url(database),
+                "database.distribution",
+                "citus",
+                "operator.token",
+                TestApp.OPERATOR_TOKEN));
     Vertx vertx = Vertx.vertx();
     try {
       assertThat(

@@ -21,8 +21,7 @@ final class CProgram {
    * @param options of the compiler
    * @return what was made
    */
-  static Path compile(String source, Path dir, String... options)
-      throws IOException {
+  static Path compile(String source, Path dir, String... options) throws IOException {
     Path copy = dir.resolve(source);
     try (InputStream in = CProgram.class.getResourceAsStream("/faults/" + source)) {
       Files.copy(in, copy);
