@@ -1,12 +1,11 @@
 package io.steelyard.db;
 
+import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.Map;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
-import org.flywaydb.core.api.callback.Callback;
-import org.flywaydb.core.api.callback.Context;
-import org.flywaydb.core.api.callback.Event;
 import org.flywaydb.core.api.output.MigrateResult;
 
 /** Brings the database to the schema this version needs. Blocking; for start-up only. */
@@ -16,10 +15,11 @@ public final class Migrations {
   private Migrations() {}
 
   /**
-   * Applies what is missing, one migrator at a time across all nodes (Flyway locks its table).
+   * Applies what is missing, one migrator at a time across all nodes (Flyway takes a lock), each
+   * migration whole or not at all.
    *
    * @return the schema's version afterwards
-   * @throws org.flywaydb.core.api.FlywayException when the database cannot be reached or refuses
+   * @throws FlywayException when the database cannot be reached or refuses
    */
   public static String migrate(Endpoint endpoint) {
     return migrate(endpoint, Map.of());
@@ -28,14 +28,28 @@ public final class Migrations {
   /**
    * As {@link #migrate(Endpoint)}.
    *
-   * @param session settings that its sessions begin with, so that a migrator that is gone holds
+   * @param session settings that its session begins with, so that a migrator that is gone holds
    *     nothing for long
    */
   static String migrate(Endpoint endpoint, Map<String, String> session) {
+    try (Connection connection =
+        DriverManager.getConnection(endpoint.jdbcUrl(), endpoint.user(), endpoint.password())) {
+      Liveness.set(connection, session);
+      return migrate(connection);
+    } catch (SQLException e) {
+      throw new FlywayException("the database cannot be reached: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * In one session: with one for the migrations and one for the table that says which are done, as
+   * Flyway has it, there is a moment in which a migration is committed and not noted, after which
+   * no start would succeed any more.
+   */
+  private static String migrate(Connection connection) {
     MigrateResult result =
         Flyway.configure()
-            .callbacks(new SessionStart(session))
-            .dataSource(endpoint.jdbcUrl(), endpoint.user(), endpoint.password())
+            .dataSource(new OneSession(connection))
             .connectRetries(CONNECT_RETRIES)
             .locations("classpath:db/migration")
             .failOnMissingLocations(true)
@@ -44,36 +58,5 @@ public final class Migrations {
     return result.targetSchemaVersion == null
         ? result.initialSchemaVersion
         : result.targetSchemaVersion;
-  }
-
-  /**
-   * Before the session takes a lock or changes anything.
-   *
-   * @param settings of the session
-   */
-  private record SessionStart(Map<String, String> settings) implements Callback {
-    @Override
-    public boolean supports(Event event, Context context) {
-      return event == Event.AFTER_CONNECT;
-    }
-
-    @Override
-    public boolean canHandleInTransaction(Event event, Context context) {
-      return true;
-    }
-
-    @Override
-    public void handle(Event event, Context context) {
-      try {
-        Liveness.set(context.getConnection(), settings);
-      } catch (SQLException e) {
-        throw new FlywayException("the session's settings were not taken", e);
-      }
-    }
-
-    @Override
-    public String getCallbackName() {
-      return "session start";
-    }
   }
 }

@@ -3,6 +3,7 @@ package io.steelyard.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.db.CrashablePostgres;
+import io.steelyard.support.PostgresSupport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -64,6 +65,7 @@ class PowerFaults {
         Scene scene = scene("power-unsafe", disk, UNSAFE)) {
       Node node = scene.node();
       node.start();
+      PostgresSupport.execute(scene.postgres().endpoint(), "CHECKPOINT"); // the schema stays
       try (EventLoad load = scene.load()) {
         scene.awaitMore(load, 1000, 60);
         cut(scene, node, disk, load);
