@@ -3,7 +3,12 @@ package io.steelyard.db;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.sqlclient.ClosedConnectionException;
+import io.vertx.sqlclient.Pool;
 import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.SqlConnection;
+import io.vertx.sqlclient.Transaction;
 import io.vertx.sqlclient.Tuple;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -13,6 +18,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Conversions between the database's types and ours. */
@@ -53,6 +59,39 @@ public final class Sql {
     return Future.join(sent)
         .transform(
             done -> done.succeeded() ? Future.succeededFuture() : Future.failedFuture(first.get()));
+  }
+
+  /**
+   * As {@link Pool#withTransaction}, but ends as soon as the connection is lost: what was sent
+   * {@link #pipelined} may then never be heard of. Whether it was committed is not known if it
+   * fails with a {@link ClosedConnectionException}.
+   */
+  public static <T> Future<T> transaction(Pool pool, Function<SqlConnection, Future<T>> work) {
+    return pool.getConnection()
+        .compose(
+            connection -> {
+              Promise<T> outcome = Promise.promise();
+              connection.closeHandler(lost -> outcome.tryFail(ClosedConnectionException.INSTANCE));
+              connection
+                  .begin()
+                  .compose(transaction -> ended(transaction, work, connection))
+                  .onSuccess(outcome::tryComplete)
+                  .onFailure(outcome::tryFail);
+              return outcome.future().onComplete(ended -> connection.close());
+            });
+  }
+
+  private static <T> Future<T> ended(
+      Transaction transaction, Function<SqlConnection, Future<T>> work, SqlConnection connection) {
+    return Future.<Void>succeededFuture()
+        .compose(begun -> work.apply(connection)) // also where it throws
+        .transform(
+            worked ->
+                worked.succeeded()
+                    ? transaction.commit().map(worked.result())
+                    : transaction
+                        .rollback()
+                        .transform(undone -> Future.failedFuture(worked.cause())));
   }
 
   /** A timestamptz parameter; null stays null. */

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.steelyard.bus.SharedGauge;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.time.Instant;

@@ -74,7 +74,7 @@ final class BatchFold implements AggregationJob {
   @Override
   public Future<Boolean> runOnce(Pool pool) {
     pace.begin();
-    return pool.withTransaction(this::claimAndFold)
+    return Sql.transaction(pool, this::claimAndFold)
         .map(
             folded -> {
               if (folded.events() == 0) {

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Timer;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.bus.Origin;
+import io.steelyard.bus.SharedGauge;
 import io.steelyard.config.Config;
 import io.steelyard.usage.Flush.Entry;
 import io.steelyard.usage.Flush.Pending;

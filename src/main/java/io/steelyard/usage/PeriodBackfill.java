@@ -2,6 +2,7 @@ package io.steelyard.usage;
 
 import io.steelyard.config.Config;
 import io.steelyard.db.CustomerLocks;
+import io.steelyard.db.Sql;
 import io.steelyard.usage.ClaimPace.Demand;
 import io.steelyard.usage.EventPage.Place;
 import io.vertx.core.Future;
@@ -65,7 +66,7 @@ final class PeriodBackfill implements AggregationJob {
   @Override
   public Future<Boolean> runOnce(Pool pool) {
     pace.begin();
-    return pool.withTransaction(this::claimAndFill)
+    return Sql.transaction(pool, this::claimAndFill)
         .map(
             progress -> {
               if (pace.claimed().isEmpty()) {

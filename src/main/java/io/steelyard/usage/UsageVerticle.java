@@ -5,6 +5,7 @@ import io.steelyard.bus.Address;
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Reply;
 import io.steelyard.bus.ServiceVerticle;
+import io.steelyard.bus.SharedGauge;
 import io.steelyard.config.Config;
 import io.steelyard.db.Pools;
 import io.steelyard.merchant.MerchantClock;

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.opentelemetry.api.trace.Span;
+import io.steelyard.bus.SharedGauge;
 import io.steelyard.config.Config;
 import io.steelyard.config.Tls;
 import io.steelyard.db.Ids;
@@ -58,6 +59,7 @@ public final class WebServer {
   private HttpServer server;
   private TlsRenewal renewal;
   private final AccessLog access;
+  private final SharedGauge open;
   private int connections;
 
   /**
@@ -94,6 +96,14 @@ public final class WebServer {
     this.port = port;
     this.metrics = metrics;
     this.access = new AccessLog(config.log());
+    this.open =
+        SharedGauge.of(
+            vertx,
+            metrics,
+            "steelyard.http.connections",
+            "Connections of clients that are open",
+            "port",
+            port.section());
     this.options =
         new HttpServerOptions()
             .setHost(port.host())
@@ -188,6 +198,7 @@ public final class WebServer {
         !StrictRequestDecoder.install(
             connection, options, config.timeouts().headMs(), draining::isComplete);
     connections++;
+    open.add(1);
     if (streams) {
       multiplexed.add(connection);
       if (draining.isComplete()) {
@@ -197,6 +208,7 @@ public final class WebServer {
     connection.closeHandler(
         closed -> {
           connections--;
+          open.add(-1);
           multiplexed.remove(connection);
         });
     if (connections > config.limits().connectionsPerInstance()) {

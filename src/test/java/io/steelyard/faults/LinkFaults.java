@@ -22,7 +22,7 @@ class LinkFaults {
   private static final long HELD_S = Long.getLong("faults.heldSeconds", 20);
   private static final long DELAY_MS = 2000;
   private static final int BYTES_MAX = 40_000;
-  private static final int SILENCES_PERCENT = 30;
+  private static final int SILENCES_PERCENT = Integer.getInteger("faults.silences", 30);
   private static final long RECOVERED_WITHIN_S = 20;
   private static final long ANSWERED_WITHIN_MS = 13_000;
   private static final String STORING = "\"n\":\"call\"";

@@ -24,7 +24,7 @@ class SlowClientFaults {
   private static final int DRIBBLE_MS = 1000;
   private static final long P99_MS_MAX = 250;
   private static final long GROWN_KIB_MAX = 160 * 1024;
-  private static final String CONNECTIONS = "vertx_http_server_active_connections";
+  private static final String CONNECTIONS = "steelyard_http_connections";
   private static final String REQUEST = "POST /external/event HTTP/1.1\nHost: a\n";
 
   @TempDir Path temp;
@@ -130,15 +130,18 @@ class SlowClientFaults {
   @Test
   void halfOpen() throws Exception {
     try (LossyProxy proxy = new LossyProxy(node.port())) {
-      double connections = node.metric(CONNECTIONS);
+      double connections = node.metric(CONNECTIONS, "port=\"http\"");
       Crowd crowd = new Crowd(proxy.port(), HALF_OPEN, REQUEST + "Content-Length: 9\n\n");
       Scene.until(
-          "all are connected", 20, () -> node.metric(CONNECTIONS) >= connections + HALF_OPEN);
+          "all are connected",
+          20,
+          () -> node.metric(CONNECTIONS, "port=\"http\"") >= connections + HALF_OPEN);
       proxy.hold();
       crowd.close();
       isServedMeanwhile(HALF_OPEN + " are half open");
       long goneAt = System.nanoTime();
-      Scene.until("they are closed", 90, () -> node.metric(CONNECTIONS) < connections + 5);
+      Scene.until(
+          "they are closed", 90, () -> node.metric(CONNECTIONS, "port=\"http\"") < connections + 5);
       scene.say("closed after %d s", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - goneAt));
     }
     scene.check(load);

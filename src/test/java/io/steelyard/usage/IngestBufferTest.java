@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.steelyard.bus.Failure;
+import io.steelyard.bus.SharedGauge;
 import io.steelyard.config.Config;
 import io.steelyard.usage.Flush.Entry;
 import io.steelyard.usage.UsageMessages.Ingested;
