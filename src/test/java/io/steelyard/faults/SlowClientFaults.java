@@ -131,7 +131,9 @@ class SlowClientFaults {
   void halfOpen() throws Exception {
     try (LossyProxy proxy = new LossyProxy(node.port())) {
       double connections = node.metric(CONNECTIONS, "port=\"http\"");
-      Crowd crowd = new Crowd(proxy.port(), HALF_OPEN, REQUEST + "Content-Length: 9\n\n");
+      String head =
+          REQUEST + "X-Api-Key: %s\nContent-Length: 9\n\n".formatted(scene.account().apiKey());
+      Crowd crowd = new Crowd(proxy.port(), HALF_OPEN, head);
       Scene.until(
           "all are connected",
           20,
