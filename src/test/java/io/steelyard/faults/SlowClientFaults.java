@@ -132,7 +132,9 @@ class SlowClientFaults {
     try (LossyProxy proxy = new LossyProxy(node.port())) {
       double connections = node.metric(CONNECTIONS, "port=\"http\"");
       String head =
-          REQUEST + "X-Api-Key: %s\nContent-Length: 9\n\n".formatted(scene.account().apiKey());
+          REQUEST
+              + "X-Api-Key: %s\nContent-Type: application/json\nContent-Length: 9\n\n"
+                  .formatted(scene.account().apiKey());
       Crowd crowd = new Crowd(proxy.port(), HALF_OPEN, head);
       Scene.until(
           "all are connected",
