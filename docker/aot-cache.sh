@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
-# docker/aot-cache.sh JAR CACHE [JAVA]
+# docker/aot-cache.sh [--jar-stays] JAR CACHE [JAVA]
 #
 # Makes CACHE, with which a start of JAR takes less than half of the processor's time (Java 25 or later):
 #   java -XX:AOTCache=CACHE -jar JAR
 # It starts the service twice, as any user: once for a PostgreSQL in a directory for the time being, and once as a node of
 # a cluster on it, with the demo merchant. What that one loads and links is written down as it ends.
-# A cache fits one build of Java, and one JAR at one path with one time of change; with any other the JVM says so and
-# starts without.
+# A cache fits one build of Java, and one JAR at one path with one time of change; with any other the JVM starts without.
+# Java 25.0.0 to 25.0.3 and 26.0.0 do not look at the JAR (JDK-8377932): with a newer one at its path they would run the
+# classes of the old one. They are refused unless --jar-stays says that the JAR never changes, as in an image.
 set -euo pipefail
+jar_stays=
+if [ "${1-}" = --jar-stays ]; then
+  jar_stays=yes
+  shift
+fi
 jar=$(realpath "${1:?the jar}")
 cache=$(realpath -m "${2:?the cache to make}")
 java=${3:-java}
@@ -26,10 +32,19 @@ end() {
 trap end EXIT
 
 fail() {
-  cat "$directory"/*.log >&2 || true
+  cat "$directory"/*.log >&2 2>/dev/null || true
   echo "aot-cache.sh: $1" >&2
   exit 1
 }
+
+"$java" -XshowSettings:properties -version > "$directory/java.log" 2>&1 || fail "$java does not run"
+version=$(sed -n 's/^ *java\.version = //p' "$directory/java.log")
+case $version in
+  25 | 25.0.[0-3] | 25.0.[0-3].* | 26 | 26.0.0*)
+    [ -n "$jar_stays" ] || fail "Java $version would not notice that the jar has changed and run its old classes: take\
+ 25.0.4 or later, or say --jar-stays where it never changes"
+    ;;
+esac
 
 made=$directory/steelyard.aot
 "$java" -XX:AOTCacheOutput="$made" -version > "$directory/java.log" 2>&1 || fail "Java 25 or later is needed"

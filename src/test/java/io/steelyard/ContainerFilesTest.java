@@ -7,6 +7,7 @@ import io.steelyard.config.ConfigLoader;
 import io.steelyard.json.Json;
 import io.vertx.core.Vertx;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -216,6 +217,42 @@ class ContainerFilesTest {
         .containsEntry("url", "http://prometheus:9090");
     Object path = providers.get("providers").get(0).get("options").get("path");
     assertThat(mounts).contains("./grafana/dashboards:" + path + ":ro");
+  }
+
+  /** JDK-8377932; the others do not come further either, as that Java does nothing. */
+  @ParameterizedTest
+  @CsvSource({
+    "25, , true",
+    "25.0.3, , true",
+    "25.0.3.1, , true",
+    "26, , true",
+    "26.0.0.1, , true",
+    "25.0.3, --jar-stays, false",
+    "25.0.4, , false",
+    "25.0.10, , false",
+    "26.0.1, , false",
+    "27, , false"
+  })
+  void noCacheIsMadeWithAJavaThatWouldRunAnOlderJarsClasses(
+      String version, String option, boolean refused, @TempDir Path temp) throws Exception {
+    Path java =
+        Files.writeString(
+            temp.resolve("java"),
+            "#!/bin/sh\necho '    java.version = %s' >&2\n".formatted(version));
+    assertThat(java.toFile().setExecutable(true)).isTrue();
+    Path cache = temp.resolve("steelyard.aot");
+    List<String> command = new ArrayList<>(List.of("docker/aot-cache.sh"));
+    if (option != null) {
+      command.add(option);
+    }
+    command.addAll(List.of(java.toString(), cache.toString(), java.toString()));
+
+    Process script = new ProcessBuilder(command).redirectErrorStream(true).start();
+
+    String said = new String(script.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(script.waitFor()).isEqualTo(1);
+    assertThat(said.contains("would not notice that the jar has changed")).isEqualTo(refused);
+    assertThat(cache).doesNotExist();
   }
 
   @Test

@@ -66,6 +66,7 @@ final class PackagedJar {
     Process script =
         new ProcessBuilder(
                 SCRIPT,
+                "--jar-stays", // a changed jar gets a new cache, see isOlder
                 jar.toString(),
                 cache.toString(),
                 ProcessHandle.current().info().command().orElseThrow())
