@@ -41,6 +41,7 @@ public final class Api {
   private final Waits places;
   private final AccessLog access;
   private int inFlight;
+  private int absent;
 
   public Api(
       Vertx vertx, Config config, Gate gate, MeterRegistry metrics, List<Endpoint> endpoints) {
@@ -50,10 +51,10 @@ public final class Api {
     this.metrics = metrics;
     this.bodies = new BodyReader(vertx, config.limits().bodyBytes(), config.timeouts().bodyMs());
     this.bodyBytes = new BodyBytes(config.limits().bodyBytesInFlight(), metrics);
-    this.exchanges = new ExchangeReader(config, bodies);
     this.patience = new Patience(config.timeouts().idleMs());
     this.shares = MerchantShares.of(vertx, config.limits(), config.timeouts().placeMs(), metrics);
     this.places = Waits.of(vertx, config.timeouts().placeMs());
+    this.exchanges = new ExchangeReader(config, bodies, places);
     this.access = new AccessLog(config.log());
     this.refused =
         Counter.builder("steelyard.http.refused")
@@ -198,7 +199,7 @@ public final class Api {
   /** No merchant takes all of the capacity, so that one that floods does not shut out others. */
   private Future<Answer> runShared(Arrival arrival, Call call) {
     if (call.merchant() == null) {
-      return runHolding(arrival, call, bodyBytes.hold(null));
+      return runHolding(arrival, call, null);
     }
     Id merchant = call.merchant().id();
     arrival.isOf(merchant);
@@ -237,17 +238,63 @@ public final class Api {
   }
 
   private Future<Answer> runAt(MerchantShares.Place place, Arrival arrival, Call call) {
-    return runHolding(arrival, call, bodyBytes.hold(place)).onComplete(done -> place.leave());
+    return runHolding(arrival, call, place).onComplete(done -> place.leave());
   }
 
-  private Future<Answer> runHolding(Arrival arrival, Call call, BodyBytes.Held held) {
-    return operate(arrival, call, held).onComplete(done -> held.end());
+  private Future<Answer> runHolding(Arrival arrival, Call call, MerchantShares.Place place) {
+    Absence absence = new Absence();
+    BodyBytes.Held held = bodyBytes.hold(place, absence);
+    return operate(arrival, call, held, absence).onComplete(done -> held.end());
   }
 
-  private Future<Answer> operate(Arrival arrival, Call call, BodyBytes.Held held) {
+  /** While its body is silent, a request is not in flight. */
+  private final class Absence implements BodyBytes.Absence {
+    private boolean begun;
+
+    @Override
+    public boolean isPossible() {
+      return absent < config.limits().connectionsPerInstance();
+    }
+
+    @Override
+    public void begin() {
+      begun = true;
+      absent++;
+      inFlight--;
+    }
+
+    /** What was read, unless there is no room for it any more. */
+    private Future<Exchange> ended(AsyncResult<Exchange> read) {
+      if (!begun) {
+        return read.failed()
+            ? Future.failedFuture(read.cause())
+            : Future.succeededFuture(read.result());
+      }
+      absent--;
+      inFlight++;
+      if (read.failed()) {
+        return Future.failedFuture(noted(read.cause()));
+      }
+      return inFlight > config.limits().httpInFlightPerInstance()
+          ? Future.failedFuture(full())
+          : Future.succeededFuture(read.result());
+    }
+
+    /** Who comes back and finds no place is refused like any other. */
+    private Throwable noted(Throwable cause) {
+      if (cause instanceof FailureException known
+          && known.failure() instanceof Failure.Overloaded) {
+        refused.increment();
+      }
+      return cause;
+    }
+  }
+
+  private Future<Answer> operate(Arrival arrival, Call call, BodyBytes.Held held, Absence absence) {
     try {
       return exchanges
           .read(arrival, call, held)
+          .transform(absence::ended)
           .compose(exchange -> perform(arrival.endpoint(), exchange));
     } catch (RuntimeException | Error e) { // what it holds would be held for ever
       return Future.failedFuture(e);

@@ -2,6 +2,8 @@ package io.steelyard.web;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.steelyard.bus.Waits;
+import io.vertx.core.Future;
 
 /**
  * How many bytes of bodies are being read and worked on: a bound on memory that a bound on requests
@@ -20,13 +22,36 @@ final class BodyBytes {
             .register(metrics);
   }
 
+  /** That of one request, once at most. */
+  interface Absence {
+    boolean isPossible();
+
+    void begin();
+  }
+
   /** What one request holds, from its first byte to its answer. */
   final class Held {
     private final MerchantShares.Place place;
+    private final Absence absence;
     private long bytes;
 
-    private Held(MerchantShares.Place place) {
+    private Held(MerchantShares.Place place, Absence absence) {
       this.place = place;
+      this.absence = absence;
+    }
+
+    /** Whether its place is for others from now on, until the rest of its body is there. */
+    boolean suspend() {
+      if (place == null || !absence.isPossible() || !place.suspend()) {
+        return false;
+      }
+      absence.begin();
+      return true;
+    }
+
+    /** As {@link MerchantShares.Place#resume}. */
+    Future<?> resume(Waits waits) {
+      return place == null ? Future.succeededFuture() : place.resume(waits);
     }
 
     /** Whether so much more fits now; counted once it is taken, as senders promise at will. */
@@ -68,8 +93,9 @@ final class BodyBytes {
 
   /**
    * @param place that the bytes count towards too, or null for a request of no merchant
+   * @param absence from those in flight at this instance, while its body is silent
    */
-  Held hold(MerchantShares.Place place) {
-    return new Held(place);
+  Held hold(MerchantShares.Place place, Absence absence) {
+    return new Held(place, absence);
   }
 }

@@ -15,10 +15,14 @@ import java.util.zip.Inflater;
 
 /**
  * Reads a whole body into memory, never more than the limit: neither as sent nor inflated, and not
- * for longer than the timeout, so that a dribbling client cannot hold a connection for ever.
+ * for longer than the timeout, so that a dribbling client cannot hold a connection for ever. One
+ * that falls silent leaves its place to others until it is whole.
  */
 final class BodyReader {
   private static final CharSequence EXPECT = HttpHeaders.createOptimized("expect");
+  private static final int SILENT_MS = 250;
+  private static final int LOOK_MS_MAX = 50;
+  private static final long NANOS_PER_MS = 1_000_000;
   private static final int INFLATE_CHUNK = 16 * 1024;
 
   private final Vertx vertx;
@@ -30,7 +34,7 @@ final class BodyReader {
     this.vertx = vertx;
     this.bytesMax = bytesMax;
     this.timeoutMs = timeoutMs;
-    this.waits = Waits.of(vertx, timeoutMs);
+    this.waits = new Waits(vertx, Math.clamp(timeoutMs / 20, 10, LOOK_MS_MAX));
   }
 
   /**
@@ -114,7 +118,6 @@ final class BodyReader {
 
   private Future<Buffer> collect(HttpServerRequest request, BodyBytes.Held held) {
     Collecting collecting = new Collecting(request, held);
-    waits.add(collecting);
     request.handler(collecting::take);
     // The client has gone; nobody hears of it.
     request.exceptionHandler(error -> collecting.fail(unreadable()));
@@ -124,7 +127,7 @@ final class BodyReader {
   }
 
   /** One body on its way. */
-  private final class Collecting extends Waits.Wait {
+  private final class Collecting {
     private final HttpServerRequest request;
     private final BodyBytes.Held held;
     private final Promise<Buffer> whole = Promise.promise();
@@ -135,10 +138,37 @@ final class BodyReader {
 
     private boolean own;
 
+    private final long endsAtNanos = System.nanoTime() + timeoutMs * NANOS_PER_MS;
+    private int seen;
+    private boolean suspended;
+    private Waits.Wait wait;
+
     Collecting(HttpServerRequest request, BodyBytes.Held held) {
-      super(timeoutMs);
       this.request = request;
       this.held = held;
+      await(timeoutMs);
+    }
+
+    private void await(long leftMs) {
+      wait =
+          new Waits.Wait(suspended ? leftMs : Math.min(SILENT_MS, leftMs)) {
+            @Override
+            protected void expire() {
+              look();
+            }
+          };
+      waits.add(wait);
+    }
+
+    private void look() {
+      long leftMs = (endsAtNanos - System.nanoTime()) / NANOS_PER_MS;
+      if (leftMs <= 0) {
+        fail(Refusal.closing(408, "body_timeout", "The body did not arrive in time."));
+        return;
+      }
+      suspended = suspended || (body.length() == seen && held.suspend());
+      seen = body.length();
+      await(leftMs);
     }
 
     void take(Buffer chunk) {
@@ -183,14 +213,9 @@ final class BodyReader {
       boolean first = !ended;
       ended = true;
       if (first) {
-        waits.remove(this);
+        waits.remove(wait);
       }
       return first;
-    }
-
-    @Override
-    protected void expire() {
-      fail(Refusal.closing(408, "body_timeout", "The body did not arrive in time."));
     }
   }
 

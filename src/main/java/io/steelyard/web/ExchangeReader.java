@@ -2,6 +2,7 @@ package io.steelyard.web;
 
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
+import io.steelyard.bus.Waits;
 import io.steelyard.config.Config;
 import io.steelyard.json.StrictJson;
 import io.vertx.core.Future;
@@ -19,16 +20,21 @@ final class ExchangeReader {
   private final BodyReader bodies;
   private final StrictJson json;
   private final int requestMs;
+  private final Waits places;
 
-  ExchangeReader(Config config, BodyReader bodies) {
+  /**
+   * @param places ends the waits for a place
+   */
+  ExchangeReader(Config config, BodyReader bodies, Waits places) {
     this.bodies = bodies;
+    this.places = places;
     this.json = new StrictJson(config.limits());
     this.requestMs = config.timeouts().requestMs();
   }
 
   /**
-   * The exchange, whose call has from now on the time of its endpoint. Fails with a {@link Refusal}
-   * or with the faults of the JSON; may throw.
+   * The exchange, in flight at its merchant's, whose call has from now on the time of its endpoint.
+   * Fails with a {@link Refusal}, without such a place, or with the faults of the JSON; may throw.
    */
   Future<Exchange> read(Arrival arrival, Call call, BodyBytes.Held held) {
     HttpServerRequest request = arrival.request();
@@ -47,6 +53,7 @@ final class ExchangeReader {
     }
     return bodies
         .read(request, held)
+        .compose(body -> held.resume(places).map(body))
         .map(body -> exchange(arrival, call, body, isParsed(wanted) ? tree(body) : null));
   }
 

@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.steelyard.bus.Waits;
 import io.steelyard.config.Config;
 import io.steelyard.domain.Id;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.shareddata.Shareable;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 
 /**
@@ -22,12 +24,18 @@ import java.util.function.Consumer;
  * percentage of what a single instance takes, be it of HTTP or of a feature behind it. So however
  * many instances there are, and whichever of them its requests come to, one merchant that floods
  * fills none of them. What finds no place waits in line for a while, its body unread, so that a
- * sender is slowed down before it is refused. For all threads.
+ * sender is slowed down before it is refused.
+ *
+ * <p>A request whose body falls silent is not among those in flight until it is there: senders
+ * behind a network that is lost keep their merchant's others from nothing. What has come of their
+ * bodies counts, no longer what they promised; and how many they are is bounded by a percentage of
+ * an instance's connections. For all threads.
  */
 final class MerchantShares implements Shareable {
   private static final String NAME = "steelyard.merchant-shares";
 
   private final int requestsMax;
+  private final int silentMax;
   private final long bytesMax;
   private final int bodyMax;
   private final long waitingBytesMax;
@@ -43,6 +51,9 @@ final class MerchantShares implements Shareable {
     int placesOfOne =
         Math.min(limits.httpInFlightPerInstance(), limits.verticleInFlightPerInstance());
     this.requestsMax = Math.ceilDiv(placesOfOne * limits.httpInFlightPercentPerMerchant(), 100);
+    this.silentMax =
+        Math.ceilDiv(
+            limits.connectionsPerInstance() * limits.httpInFlightPercentPerMerchant(), 100);
     this.bytesMax = limits.bodyBytesPerMerchant();
     this.bodyMax = limits.bodyBytes();
     this.waitingBytesMax = limits.bodyBytesInFlight();
@@ -87,7 +98,8 @@ final class MerchantShares implements Shareable {
         merchant,
         (id, present) -> {
           Share share = present == null ? new Share(id) : present;
-          entered[0] = share.line.isEmpty() || bodyBytes == 0 ? share.enter(bodyBytes) : null;
+          boolean isNext = bodyBytes == 0 || !share.isWaitedFor();
+          entered[0] = isNext ? share.enter(bodyBytes) : null;
           return share;
         });
     return entered[0];
@@ -102,13 +114,17 @@ final class MerchantShares implements Shareable {
    * @param waits ends those of the caller's context, which must be one of Vert.x
    */
   PlaceWait await(Id merchant, long bodyBytes, Waits waits) {
-    PlaceWait wait = new PlaceWait(this, merchant, bodyBytes, waitMs, waits);
+    return await(
+        new PlaceWait(this, merchant, bodyBytes, waitMs, waits), (share, wait) -> share.join(wait));
+  }
+
+  private PlaceWait await(PlaceWait wait, BiPredicate<Share, PlaceWait> join) {
     if (waitMs == 0) {
       wait.refuse();
-      return wait;
+    } else {
+      wait.begin();
+      change(wait.merchant(), share -> wait.joined(join.test(share, wait)));
     }
-    waits.add(wait);
-    change(merchant, share -> wait.joined(share.join(wait)));
     return wait;
   }
 
@@ -140,8 +156,13 @@ final class MerchantShares implements Shareable {
 
     // These are read and written only while the map holds on to the merchant.
     private final Set<PlaceWait> line = new LinkedHashSet<>();
+
+    /** Those whose bodies had fallen silent and have come, before those in line. */
+    private final Set<PlaceWait> back = new LinkedHashSet<>();
+
     private long bytesInLine;
     private int requests;
+    private int silent;
 
     private Share(Id merchant) {
       this.merchant = merchant;
@@ -166,19 +187,58 @@ final class MerchantShares implements Shareable {
     }
 
     private boolean isIdle() {
-      return requests == 0 && line.isEmpty();
+      return requests == 0 && silent == 0 && !isWaitedFor();
+    }
+
+    private boolean isWaitedFor() {
+      return !line.isEmpty() || !back.isEmpty();
     }
 
     /** Null where there is none; a request alone has one, whatever its body. */
     private Place enter(long bodyBytes) {
       long promised = Math.clamp(bodyBytes, 0, bodyMax);
-      if (requests == 0) {
+      if (requests == 0 && silent == 0) {
         bytes.addAndGet(promised);
       } else if (requests >= requestsMax || !take(promised)) {
         return null;
       }
       requests++;
       return new Place(this, promised);
+    }
+
+    private boolean suspend(Place place) {
+      if (silent >= silentMax) {
+        return false;
+      }
+      silent++;
+      requests--;
+      place.suspended = true;
+      bytes.addAndGet(place.bytes - place.counted(place.bytes));
+      place.promised = 0;
+      return true;
+    }
+
+    private boolean resume(Place place) {
+      if (requests >= requestsMax) {
+        return false;
+      }
+      silent--;
+      requests++;
+      place.suspended = false;
+      return true;
+    }
+
+    private boolean joinBack(PlaceWait wait) {
+      waitingRequests.incrementAndGet();
+      return back.add(wait);
+    }
+
+    private void left(Place place) {
+      if (place.suspended) {
+        silent--;
+      } else {
+        requests--;
+      }
     }
 
     private boolean join(PlaceWait wait) {
@@ -195,11 +255,15 @@ final class MerchantShares implements Shareable {
     }
 
     private boolean leaveLine(PlaceWait wait) {
-      boolean stood = line.remove(wait);
-      if (stood) {
+      if (line.remove(wait)) {
         left(wait);
+        return true;
       }
-      return stood;
+      if (back.remove(wait)) {
+        waitingRequests.decrementAndGet();
+        return true;
+      }
+      return false;
     }
 
     private void left(PlaceWait wait) {
@@ -209,6 +273,16 @@ final class MerchantShares implements Shareable {
     }
 
     private void admit(List<PlaceWait> admitted) {
+      Iterator<PlaceWait> came = back.iterator();
+      while (came.hasNext()) {
+        PlaceWait wait = came.next();
+        if (!resume(wait.given())) {
+          return;
+        }
+        came.remove();
+        waitingRequests.decrementAndGet();
+        admitted.add(wait);
+      }
       Iterator<PlaceWait> first = line.iterator();
       while (first.hasNext()) {
         PlaceWait wait = first.next();
@@ -231,12 +305,45 @@ final class MerchantShares implements Shareable {
    */
   final class Place {
     private final Share share;
-    private final long promised;
+    private long promised;
     private long bytes;
+
+    /** Written only while the map holds on to the merchant. */
+    private volatile boolean suspended;
 
     private Place(Share share, long promised) {
       this.share = share;
       this.promised = promised;
+    }
+
+    /**
+     * Not in flight until {@link #resume}, and nothing of what it promised is its own any more;
+     * false where too many of its merchant's are like it.
+     */
+    boolean suspend() {
+      boolean[] done = new boolean[1];
+      change(share.merchant, its -> done[0] = its.suspend(this));
+      return done[0];
+    }
+
+    /**
+     * In flight again, at once or when one of those in flight has ended. Fails as {@link
+     * PlaceWait#place} does; it must be {@link #leave left} then too.
+     *
+     * @param waits ends those of the caller's context, which must be one of Vert.x
+     */
+    Future<?> resume(Waits waits) {
+      if (!suspended) {
+        return Future.succeededFuture();
+      }
+      boolean[] done = new boolean[1];
+      change(share.merchant, its -> done[0] = its.resume(this));
+      if (done[0]) {
+        return Future.succeededFuture();
+      }
+      PlaceWait wait = new PlaceWait(MerchantShares.this, share.merchant, 0, waitMs, waits);
+      wait.given(this);
+      return await(wait, Share::joinBack).place();
     }
 
     /** Whether so many more bytes of its body would be within its merchant's share now. */
@@ -264,7 +371,7 @@ final class MerchantShares implements Shareable {
     /** Gives all of it back, to whoever waits. Once. */
     void leave() {
       share.bytes.addAndGet(-counted(bytes));
-      change(share.merchant, its -> its.requests--);
+      change(share.merchant, its -> its.left(this));
     }
   }
 }

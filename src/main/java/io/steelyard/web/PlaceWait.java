@@ -68,6 +68,14 @@ final class PlaceWait extends Waits.Wait {
     given = its;
   }
 
+  MerchantShares.Place given() {
+    return given;
+  }
+
+  void begin() {
+    waits.add(this);
+  }
+
   /**
    * Later, never within the call: who gives its place away may have something left to count, and of
    * a long line whose requests end at once each would give its place to the next, ever deeper.

@@ -1,6 +1,7 @@
 package io.steelyard.http;
 
 import static io.steelyard.http.Waiting.CUSTOMERS;
+import static io.steelyard.http.Waiting.PLACES;
 import static io.steelyard.http.Waiting.SUBSCRIPTIONS;
 import static io.steelyard.http.Waiting.assertAllAnswered;
 import static io.steelyard.http.Waiting.assertRefused;
@@ -21,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The body of a request that waits for a place stays where it is until there is one. */
@@ -58,6 +60,24 @@ class WaitingBodiesIT {
 
   private static RawHttp begun(Merchant merchant, int length) {
     return RawHttp.connect(merchant.app().port()).send(head(merchant, "Content-Length: " + length));
+  }
+
+  /** Of each merchant, and more places than that. */
+  private static TestApp startWithRoomForTwoBodies() {
+    return Waiting.start(
+        Map.of(
+            "limits.httpInFlightPerInstance",
+            "64",
+            "limits.bodyBytes",
+            "" + BODY_MAX,
+            "limits.bodyBytesInFlight",
+            "" + 8 * BODY_MAX,
+            "limits.bodyBytesPercentPerMerchant",
+            "25"));
+  }
+
+  private static String longest(String body) {
+    return body + " ".repeat(BODY_MAX - body.length());
   }
 
   private static String event(Merchant merchant) {
@@ -127,6 +147,51 @@ class WaitingBodiesIT {
     }
   }
 
+  /** As those of senders behind a network that is lost. */
+  @Test
+  void bodiesThatAreLongInComingHoldNoPlacesAndAreTakenWhenTheyCome() throws Exception {
+    try (TestApp app = Waiting.start(Map.of())) {
+      Merchant merchant = Waiting.merchant(app);
+      String event = event(merchant);
+      List<RawHttp> silent =
+          Stream.generate(() -> begun(merchant, event.length())).limit(3 * PLACES).toList();
+
+      for (int i = 0; i < 2 * PLACES; i++) {
+        try (RawHttp other = Waiting.get(merchant, SUBSCRIPTIONS);
+            RawHttp whole = begun(merchant, event.length()).send(event)) {
+          assertThat(other.read().status()).isEqualTo(200);
+          assertThat(whole.read().status()).isEqualTo(202);
+        }
+      }
+
+      try (TableLock lock = TableLock.of(app.database(), "customer")) {
+        List<RawHttp> taken = Waiting.takePlaces(merchant, CUSTOMERS);
+        silent.forEach(one -> one.send(event));
+        Waiting.await(app, silent.size());
+        lock.release();
+        assertAllAnswered(taken, 200);
+      }
+      assertAllAnswered(silent, 202);
+      Waiting.await(app, 0);
+    }
+  }
+
+  /** Those that are there may not be refused for the bytes of those that are not. */
+  @Test
+  void whatSilentBodiesPromisedIsForOthers() throws Exception {
+    try (TestApp app = startWithRoomForTwoBodies()) {
+      Merchant merchant = Waiting.merchant(app);
+      String body = longest(event(merchant));
+      try (RawHttp first = begun(merchant, BODY_MAX);
+          RawHttp second = begun(merchant, BODY_MAX);
+          RawHttp third = begun(merchant, BODY_MAX).send(body)) {
+        assertThat(third.read().status()).isEqualTo(202);
+        assertThat(first.send(body).read().status()).isEqualTo(202);
+        assertThat(second.send(body).read().status()).isEqualTo(202);
+      }
+    }
+  }
+
   @Test
   void whoLeavesWithinItsBodyLeavesTheLine() throws Exception {
     try (TestApp app = Waiting.start(Map.of());
@@ -146,20 +211,9 @@ class WaitingBodiesIT {
 
   @Test
   void aBodyThatFindsNoRoomBesideItsMerchantsOthersWaitsForIt() throws Exception {
-    try (TestApp app =
-        Waiting.start(
-            Map.of(
-                "limits.httpInFlightPerInstance",
-                "64",
-                "limits.bodyBytes",
-                "" + BODY_MAX,
-                "limits.bodyBytesInFlight",
-                "" + 8 * BODY_MAX,
-                "limits.bodyBytesPercentPerMerchant",
-                "25"))) {
+    try (TestApp app = startWithRoomForTwoBodies()) {
       Merchant merchant = Waiting.merchant(app);
-      String body = event(merchant);
-      body += " ".repeat(BODY_MAX - body.length());
+      String body = longest(event(merchant));
       try (RawHttp first = begun(merchant, BODY_MAX);
           RawHttp second = begun(merchant, BODY_MAX);
           RawHttp third = begun(merchant, BODY_MAX);

@@ -26,6 +26,7 @@ class CrowdedSharesTest {
   private static final int WAIT_MS = 50;
   private static final int BODY = 1000;
   private static final int PLACES = 8;
+  private static final int SLOW = 4;
   private static final int MERCHANTS = 2;
   private static final int LINE = 150 * BODY;
   private static final int PERCENT = 2;
@@ -35,7 +36,7 @@ class CrowdedSharesTest {
       MerchantShares.of(
           vertx,
           new Config.Limits(
-              BODY, 1, 1, 1, 8, 1024, 256, 256, 1, PLACES, 100, PLACES, LINE, PERCENT, 0, 0),
+              BODY, 1, 1, 1, 8, 1024, 256, 256, SLOW, PLACES, 100, PLACES, LINE, PERCENT, 0, 0),
           WAIT_MS,
           new SimpleMeterRegistry());
   private final AtomicInteger[] inside = counters();
@@ -44,6 +45,7 @@ class CrowdedSharesTest {
   private final AtomicInteger mostBytes = new AtomicInteger();
   private final AtomicInteger served = new AtomicInteger();
   private final AtomicInteger refused = new AtomicInteger();
+  private final AtomicInteger suspended = new AtomicInteger();
 
   private static AtomicInteger[] counters() {
     return new AtomicInteger[] {new AtomicInteger(), new AtomicInteger()};
@@ -69,7 +71,7 @@ class CrowdedSharesTest {
     int body = random.nextInt(BODY);
     Place place = shares.enter(merchant(merchant), body);
     if (place != null) {
-      return stay(place, merchant, body, random);
+      return arrive(place, merchant, body, loop, random);
     }
     PlaceWait wait = shares.await(merchant(merchant), body, loop.waits());
     if (random.nextInt(4) == 0) {
@@ -77,7 +79,32 @@ class CrowdedSharesTest {
     }
     return wait.place()
         .onFailure(error -> refused.incrementAndGet())
-        .compose(its -> stay(its, merchant, body, random));
+        .compose(its -> arrive(its, merchant, body, loop, random));
+  }
+
+  /** Some only after a while in which they are none of those inside. */
+  private Future<Void> arrive(Place place, int merchant, int body, Loop loop, Random random) {
+    if (random.nextInt(4) > 0 || !place.suspend()) {
+      return stay(place, merchant, body, random);
+    }
+    suspended.incrementAndGet();
+    return vertx
+        .timer(1)
+        .compose(came -> room(place, body))
+        .compose(whole -> place.resume(loop.waits()))
+        .onFailure(
+            error -> {
+              refused.incrementAndGet();
+              place.leave();
+            })
+        .compose(again -> stay(place, merchant, body, random));
+  }
+
+  /** What it promised was for others. */
+  private static Future<Void> room(Place place, int body) {
+    return place.take(body)
+        ? Future.succeededFuture()
+        : Future.failedFuture(new IllegalStateException("no room"));
   }
 
   private Future<Void> stay(Place place, int merchant, int body, Random random) {
@@ -89,7 +116,7 @@ class CrowdedSharesTest {
         now -> {
           inside[merchant].decrementAndGet();
           bytes[merchant].addAndGet(-body);
-          place.leave();
+          place.leave(); // and what was taken
           return null;
         });
   }
@@ -110,6 +137,7 @@ class CrowdedSharesTest {
     assertThat(served.get() + refused.get()).isEqualTo(LOOPS * REQUESTS);
     assertThat(served.get()).isGreaterThan(LOOPS);
     assertThat(refused).hasPositiveValue();
+    assertThat(suspended).hasPositiveValue();
     assertThat(most.get()).isBetween(2, PLACES);
     assertThat(mostBytes.get()).isBetween(BODY, LINE * PERCENT / 100);
     assertThat(shares.isIdle()).isTrue();

@@ -93,6 +93,62 @@ class PlaceWaitTest {
   }
 
   @Test
+  void aPlaceThatIsLeftForAWhileIsHadAgainBeforeThoseInLine() throws Exception {
+    MerchantShares shares = shares(2);
+    Place slow = shares.enter(A, BODY);
+    Place other = shares.enter(A, 0);
+    PlaceWait first = patient.await(shares, A, 0);
+    PlaceWait second = patient.await(shares, A, 0);
+
+    assertThat(slow.suspend()).isTrue();
+    Place firsts = got(first);
+    Future<?> again = patient.call(() -> slow.resume(patient.waits()));
+    assertThat(shares.waiting()).isEqualTo(2);
+    assertThat(again.isComplete()).isFalse();
+    other.leave();
+
+    again.await(10, TimeUnit.SECONDS);
+    assertThat(second.place().isComplete()).isFalse();
+    slow.leave();
+    firsts.leave();
+    got(second).leave();
+    assertThat(shares.isIdle()).isTrue();
+    assertThat(shares.waiting()).isZero();
+  }
+
+  @Test
+  void whoWaitsInVainForThePlaceItLeftIsRefused() throws Exception {
+    MerchantShares shares = shares(1);
+    Place slow = shares.enter(A, BODY);
+    assertThat(slow.suspend()).isTrue();
+    Place other = shares.enter(A, 0);
+
+    Future<?> again = quick.call(() -> slow.resume(quick.waits()));
+
+    assertThatThrownBy(() -> again.await(10, TimeUnit.SECONDS))
+        .isInstanceOf(FailureException.class);
+    slow.leave();
+    other.leave();
+    assertThat(shares.isIdle()).isTrue();
+    assertThat(shares.waiting()).isZero();
+  }
+
+  @Test
+  void asManyMayLeaveTheirPlacesAsAreWithinItsShareOfConnections() {
+    MerchantShares shares = shares(2); // of one connection
+    Place one = shares.enter(A, BODY);
+    Place another = shares.enter(A, 0);
+
+    assertThat(one.suspend()).isTrue();
+    assertThat(another.suspend()).isFalse();
+
+    assertThat(shares.enter(A, 0)).isNotNull();
+    assertThat(shares.enter(A, 0)).isNull();
+    one.leave();
+    assertThat(another.suspend()).isTrue();
+  }
+
+  @Test
   void aMerchantDoesNotWaitForAnother() {
     MerchantShares shares = shares(1);
     shares.enter(A, 0);
