@@ -16,6 +16,7 @@ import io.steelyard.db.LeftAlone;
 import io.steelyard.db.Pools;
 import io.steelyard.db.SqlFailures;
 import io.steelyard.db.StoreVerticle;
+import io.steelyard.db.Transactions;
 import io.steelyard.domain.Environment;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
@@ -187,7 +188,8 @@ public final class BillingVerticle extends StoreVerticle<BillingMessages<?>> {
     if (id == null) {
       return FailureException.failed(Failure.notFound("subscription"));
     }
-    return pool.withTransaction(
+    return Transactions.run(
+            pool,
             tx -> clock.now(tx, call).compose(now -> parking.resume(tx, call, id.uuid(), now)))
         .compose(
             resumed ->

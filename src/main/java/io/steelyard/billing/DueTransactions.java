@@ -7,6 +7,7 @@ import io.steelyard.bus.Failure;
 import io.steelyard.config.Config;
 import io.steelyard.db.Pools;
 import io.steelyard.db.SqlFailures;
+import io.steelyard.db.Transactions;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -55,7 +56,8 @@ final class DueTransactions {
   Future<Work> run(DueJob job, Attempt attempt, Claim claim) {
     List<UUID> claimed = new ArrayList<>();
     Future<Work> transaction =
-        pool.withTransaction(
+        Transactions.run(
+            pool,
             tx ->
                 job.claim(tx, attempt, claim)
                     .onSuccess(claimed::addAll)
@@ -99,7 +101,8 @@ final class DueTransactions {
     Claim claim = Claim.of(List.of(id));
     return limited(
             SLOW_STATEMENTS_MAX,
-            pool.withTransaction(
+            Transactions.run(
+                pool,
                 tx -> job.claim(tx, attempt, claim).compose(ids -> work(tx, job, attempt, ids))))
         .onSuccess(this::committed)
         .recover(
@@ -112,7 +115,8 @@ final class DueTransactions {
   private Future<Void> setAside(DueJob job, Attempt attempt, UUID id, Throwable error) {
     String reason = error.getClass().getSimpleName() + ": " + error.getMessage();
     Future<Boolean> parked =
-        pool.withTransaction(
+        Transactions.run(
+            pool,
             tx ->
                 job.claim(tx, attempt, Claim.of(List.of(id)))
                     .compose(

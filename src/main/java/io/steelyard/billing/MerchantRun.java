@@ -7,6 +7,7 @@ import io.steelyard.bus.FailureException;
 import io.steelyard.config.Config;
 import io.steelyard.credit.ExpiryStore;
 import io.steelyard.db.Pools;
+import io.steelyard.db.Transactions;
 import io.steelyard.invoice.OverdueStore;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.subscription.Boundaries;
@@ -208,7 +209,8 @@ final class MerchantRun {
     }
     Instant now = attempt.clock().now();
     Future<Integer> transaction =
-        pool.withTransaction(
+        Transactions.run(
+            pool,
             tx ->
                 expiry.expire(
                     tx, attempt.call().merchantId(), due.graceOver(now), now, config.claimMax()));
@@ -221,7 +223,8 @@ final class MerchantRun {
 
   private Future<Long> markOverdue(Attempt attempt, long before) {
     Future<Integer> transaction =
-        pool.withTransaction(
+        Transactions.run(
+            pool,
             tx ->
                 overdue.markOverdue(
                     tx,

@@ -6,6 +6,7 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.catalog.CatalogStore;
+import io.steelyard.db.Transactions;
 import io.steelyard.domain.BillingPeriod;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.InvoiceBasis;
@@ -48,7 +49,8 @@ final class Preview {
    *     without a further invoice
    */
   Future<UpcomingInvoice> of(Pool pool, Call call, String subscriptionId) {
-    return pool.withTransaction(
+    return Transactions.run(
+        pool,
         tx ->
             subscriptions
                 .find(tx, call.merchantId(), subscriptionId)

@@ -2,6 +2,7 @@ package io.steelyard.catalog;
 
 import io.steelyard.catalog.CatalogMessages.PlanView;
 import io.steelyard.db.Sql;
+import io.steelyard.db.Transactions;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.PlanTerms;
@@ -99,7 +100,7 @@ public final class CatalogStore {
     Tuple which = which(merchantId, planIds);
     Future<RowSet<Row>> terms = client.preparedQuery(TERMS).execute(which);
     Future<RowSet<Row>> allocations = client.preparedQuery(ALLOCATIONS).execute(which);
-    return Sql.pipelined(() -> terms, () -> allocations)
+    return Transactions.pipelined(() -> terms, () -> allocations)
         .map(done -> PlanTermsRows.read(byPlan(terms.result()), byPlan(allocations.result())));
   }
 

@@ -12,6 +12,7 @@ import io.steelyard.catalog.CatalogMessages.ExportCatalog;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Pools;
 import io.steelyard.db.StoreVerticle;
+import io.steelyard.db.Transactions;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
@@ -46,7 +47,7 @@ public final class CatalogVerticle extends StoreVerticle<CatalogMessages<?>> {
       return FailureException.failed(new Failure.Invalid(faults));
     }
     CatalogDocument complete = CatalogDefaults.complete(document);
-    return pool.withTransaction(tx -> apply(tx, complete, call))
+    return Transactions.run(pool, tx -> apply(tx, complete, call))
         .onSuccess(
             applied -> {
               if (!applied.changes().isEmpty()) {
@@ -79,7 +80,8 @@ public final class CatalogVerticle extends StoreVerticle<CatalogMessages<?>> {
   }
 
   private Future<CatalogExported> export(Call call) {
-    return pool.withTransaction(
+    return Transactions.run(
+        pool,
         tx ->
             tx.query(ONE_SNAPSHOT)
                 .execute()

@@ -3,7 +3,7 @@ package io.steelyard.customer;
 import io.steelyard.catalog.CatalogMessages.PlanView;
 import io.steelyard.catalog.CatalogStore;
 import io.steelyard.catalog.Detail;
-import io.steelyard.db.Sql;
+import io.steelyard.db.Transactions;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.PlanTerms;
 import io.vertx.core.Future;
@@ -64,7 +64,7 @@ final class DefaultPlans {
     List<UUID> wanted = List.of(ref.planId().uuid());
     Future<Map<Id, PlanTerms>> terms = catalog.planTerms(tx, merchantId, wanted);
     Future<Map<Id, PlanView>> views = catalog.planViews(tx, merchantId, wanted, Detail.PLAIN);
-    return Sql.pipelined(() -> terms, () -> views)
+    return Transactions.pipelined(() -> terms, () -> views)
         .map(
             done ->
                 Optional.ofNullable(terms.result().get(ref.planId()))

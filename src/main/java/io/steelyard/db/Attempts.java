@@ -45,7 +45,7 @@ final class Attempts {
       return asking.apply(Ids.nextUuid()).map(reply -> reply);
     }
     UUID owner = StoredAnswers.owner(call);
-    return pool.withTransaction(tx -> begin(tx, call, owner))
+    return Transactions.run(pool, tx -> begin(tx, call, owner))
         .compose(
             begun ->
                 begun.settled() == null

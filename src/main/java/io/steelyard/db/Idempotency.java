@@ -95,7 +95,8 @@ public final class Idempotency {
    * before, or refused for its key, neither fails nor holds up the others.
    */
   public Future<List<Outcome>> together(Pool pool, List<Call> calls, Group group) {
-    return pool.withTransaction(
+    return Transactions.run(
+        pool,
         tx ->
             settled(tx, calls)
                 .compose(

@@ -116,7 +116,7 @@ public final class IdempotencyStore {
         tx.preparedQuery(TRY_LOCK).execute(Tuple.tuple().addValue(wanted).addValue(locks));
     Future<RowSet<Row>> found =
         tx.preparedQuery(FIND).execute(Tuple.of(owner).addValue(wanted).addValue(Sql.time(now)));
-    return Sql.pipelined(() -> locked, () -> found)
+    return Transactions.pipelined(() -> locked, () -> found)
         .map(
             done -> {
               Map<UUID, Stored> stored = new HashMap<>();

@@ -4,6 +4,7 @@ import io.steelyard.bus.Bus;
 import io.steelyard.bus.Call;
 import io.steelyard.config.Config;
 import io.steelyard.db.Pools;
+import io.steelyard.db.Transactions;
 import io.steelyard.domain.Actor;
 import io.steelyard.invoice.OutboxStore;
 import io.steelyard.invoice.OutboxStore.Due;
@@ -53,7 +54,7 @@ final class Deliveries {
   /** One attempt at each of what is due, as many as may be claimed at once; answers how many. */
   Future<Integer> runOnce(Call.Merchant merchant) {
     Call call = Call.within("delivery", merchant, config.leaseMs());
-    return limited(pool.withTransaction(tx -> claim(tx, call)))
+    return limited(Transactions.run(pool, tx -> claim(tx, call)))
         .compose(
             claimed ->
                 Future.join(claimed.stream().map(due -> deliver(due, merchant)).toList())
@@ -127,7 +128,7 @@ final class Deliveries {
   }
 
   private Future<Void> settle(Call call, Due due, Outcome outcome) {
-    return limited(pool.withTransaction(tx -> settlement.settle(tx, call, due, outcome)))
+    return limited(Transactions.run(pool, tx -> settlement.settle(tx, call, due, outcome)))
         .onSuccess(
             present -> metrics.attempt(due.action(), present ? outcome.name() : "withoutEffect"))
         .mapEmpty();

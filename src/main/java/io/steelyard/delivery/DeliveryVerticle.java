@@ -10,6 +10,7 @@ import io.steelyard.config.Config;
 import io.steelyard.db.LeftAlone;
 import io.steelyard.db.Pools;
 import io.steelyard.db.StoreVerticle;
+import io.steelyard.db.Transactions;
 import io.steelyard.delivery.DeliveryMessages.DeliveriesDone;
 import io.steelyard.delivery.DeliveryMessages.ReportPayment;
 import io.steelyard.delivery.DeliveryMessages.RunDueDeliveries;
@@ -162,7 +163,7 @@ public final class DeliveryVerticle extends StoreVerticle<DeliveryMessages<?>> {
   protected Future<? extends Reply> handle(DeliveryMessages<?> message, Call call) {
     return switch (message) {
       case RunDueDeliveries run -> runUntilNothingIsDue(call, 0).map(DeliveriesDone::new);
-      case ReportPayment report -> pool.withTransaction(tx -> reports.take(tx, call, report));
+      case ReportPayment report -> Transactions.run(pool, tx -> reports.take(tx, call, report));
     };
   }
 

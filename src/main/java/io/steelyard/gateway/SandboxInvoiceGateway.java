@@ -4,6 +4,7 @@ import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
 import io.steelyard.bus.FailureException;
 import io.steelyard.db.Ids;
+import io.steelyard.db.Transactions;
 import io.steelyard.domain.CollectionOutcome;
 import io.steelyard.domain.PaymentGateway;
 import io.steelyard.domain.WireName;
@@ -160,9 +161,8 @@ final class SandboxInvoiceGateway implements InvoiceGateway {
             behavior ->
                 behavior == SandboxBehavior.UNAVAILABLE
                     ? unavailable()
-                    : setting
-                        .pool()
-                        .withTransaction(
+                    : Transactions.run(
+                            setting.pool(),
                             tx ->
                                 receive(
                                     tx,

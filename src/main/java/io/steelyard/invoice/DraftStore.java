@@ -3,6 +3,7 @@ package io.steelyard.invoice;
 import io.steelyard.db.Columns;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Sql;
+import io.steelyard.db.Transactions;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.domain.InvoiceLine;
@@ -120,7 +121,7 @@ public final class DraftStore {
     if (invoices.isEmpty()) {
       return Future.succeededFuture();
     }
-    return Sql.pipelined(
+    return Transactions.pipelined(
         () -> insertHeads(transaction, merchantId, invoices),
         () -> lines.insert(transaction, merchantId, placed(invoices)));
   }

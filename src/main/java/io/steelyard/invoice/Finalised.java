@@ -1,6 +1,6 @@
 package io.steelyard.invoice;
 
-import io.steelyard.db.Sql;
+import io.steelyard.db.Transactions;
 import io.steelyard.domain.Actor;
 import io.steelyard.domain.DeliveryAction;
 import io.steelyard.domain.Id;
@@ -52,7 +52,7 @@ public final class Finalised {
             .filter(each -> each.status() == InvoiceStatus.READY_TO_SYNC && each.automatic())
             .map(each -> new OutboxStore.Entry(each.id().uuid(), DeliveryAction.SYNC))
             .toList();
-    return Sql.pipelined(
+    return Transactions.pipelined(
         () ->
             transitions.recordInvoices(
                 tx, merchantId, changes, new Cause(Actor.BILLING, "finalised", null, systemNow)),

@@ -2,7 +2,7 @@ package io.steelyard.subscription;
 
 import io.steelyard.bus.Call;
 import io.steelyard.credit.CreditStore.NewBlock;
-import io.steelyard.db.Sql;
+import io.steelyard.db.Transactions;
 import io.steelyard.domain.Actor;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.PlanTerms;
@@ -91,7 +91,7 @@ public final class Boundaries {
                                   ? after.get(each.id())
                                   : each.at(null, each.view().startDate()))
                       .toList();
-              return Sql.pipelined(
+              return Transactions.pipelined(
                       () -> subscriptions.insert(tx, all, call.merchantId()),
                       () -> writing.write(tx, moment, passed, events))
                   .map(
@@ -123,7 +123,7 @@ public final class Boundaries {
     Moment moment = new Moment(call, reading, clock.systemNow(), graceMs);
     List<Passed> passed = draft(moment, boundaries, plans);
     Promise<Outcome> outcome = Promise.promise();
-    return Sql.pipelined(
+    return Transactions.pipelined(
             () ->
                 subscriptions.progress(
                     tx,

@@ -3,7 +3,7 @@ package io.steelyard.subscription;
 import io.steelyard.credit.CreditStore;
 import io.steelyard.credit.CreditStore.NewBlock;
 import io.steelyard.credit.RolloverStore;
-import io.steelyard.db.Sql;
+import io.steelyard.db.Transactions;
 import io.steelyard.domain.Actor;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.InvoiceStatus;
@@ -57,7 +57,7 @@ final class BoundaryWriting {
             merchantId,
             passed.stream().map(Passed::period).filter(Objects::nonNull).toList(),
             events);
-    return Sql.pipelined(
+    return Transactions.pipelined(
             () -> behind,
             () -> writeAccess(tx, merchantId, passed),
             () -> rebills.ended(tx, merchantId, ended(passed)),
@@ -88,7 +88,7 @@ final class BoundaryWriting {
             .filter(each -> each.period() == null)
             .map(BoundaryWriting::changed)
             .toList();
-    return Sql.pipelined(
+    return Transactions.pipelined(
         () -> access.open(tx, merchantId, open),
         () -> access.invalidateOthers(tx, merchantId, reopened, open),
         () -> access.close(tx, merchantId, ended));
@@ -118,7 +118,7 @@ final class BoundaryWriting {
     Predicate<Passed> isResumed = each -> each.boundary().pausedInvoice() != null;
     List<Passed> made = passed.stream().filter(each -> each.invoice() != null).toList();
     List<NewInvoice> resumed = made.stream().filter(isResumed).map(Passed::invoice).toList();
-    return Sql.pipelined(
+    return Transactions.pipelined(
         () ->
             invoices.insert(
                 tx,

@@ -12,6 +12,7 @@ import io.steelyard.db.Idempotency;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
 import io.steelyard.db.StoreVerticle;
+import io.steelyard.db.Transactions;
 import io.steelyard.domain.Actor;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
@@ -81,9 +82,9 @@ public final class SubscriptionVerticle extends StoreVerticle<SubscriptionMessag
       case GetSubscription get -> find(pool, call, get.id()).map(Subscription::view);
       case GetExpandedSubscription get -> getExpanded(get, call);
       case ListSubscriptions list -> list(list, call);
-      case CancelSubscription cancel -> pool.withTransaction(tx -> cancel(tx, cancel, call));
-      case RenewSubscription renew -> pool.withTransaction(tx -> renew(tx, renew, call));
-      case DeleteSubscription delete -> pool.withTransaction(tx -> delete(tx, delete, call));
+      case CancelSubscription cancel -> Transactions.run(pool, tx -> cancel(tx, cancel, call));
+      case RenewSubscription renew -> Transactions.run(pool, tx -> renew(tx, renew, call));
+      case DeleteSubscription delete -> Transactions.run(pool, tx -> delete(tx, delete, call));
     };
   }
 

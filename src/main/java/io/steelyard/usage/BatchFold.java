@@ -2,7 +2,7 @@ package io.steelyard.usage;
 
 import io.steelyard.config.Config;
 import io.steelyard.db.CustomerLocks;
-import io.steelyard.db.Sql;
+import io.steelyard.db.Transactions;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.usage.BatchStore.Batch;
 import io.steelyard.usage.ClaimPace.Demand;
@@ -74,7 +74,7 @@ final class BatchFold implements AggregationJob {
   @Override
   public Future<Boolean> runOnce(Pool pool) {
     pace.begin();
-    return Sql.transaction(pool, this::claimAndFold)
+    return Transactions.run(pool, this::claimAndFold)
         .map(
             folded -> {
               if (folded.events() == 0) {
@@ -163,7 +163,7 @@ final class BatchFold implements AggregationJob {
     List<CustomerEvents> groups = CustomerEvents.of(taken);
     Supplier<Future<?>> keep =
         () ->
-            Sql.pipelined(
+            Transactions.pipelined(
                 () -> chunks.save(transaction, groups), () -> batches.delete(transaction, refs));
     List<CustomerEvents> ofCustomers =
         groups.stream().filter(group -> group.customerId() != null).toList();
@@ -191,7 +191,7 @@ final class BatchFold implements AggregationJob {
         .compose(
             periods -> {
               Promise<Map<String, Integer>> unratable = Promise.promise();
-              return Sql.pipelined(
+              return Transactions.pipelined(
                       keep, () -> folding.fold(transaction, events, periods).onComplete(unratable))
                   .compose(done -> unratable.future());
             });

@@ -1,7 +1,7 @@
 package io.steelyard.usage;
 
 import io.steelyard.db.Columns;
-import io.steelyard.db.Sql;
+import io.steelyard.db.Transactions;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.sqlclient.SqlConnection;
@@ -70,7 +70,7 @@ final class ChunkStore {
 
   Future<Void> save(SqlConnection transaction, List<CustomerEvents> groups) {
     List<Chunk> chunks = chunks(groups);
-    return Sql.pipelined(
+    return Transactions.pipelined(
         () -> provideMonths(transaction, chunks), () -> insert(transaction, chunks));
   }
 

@@ -2,7 +2,7 @@ package io.steelyard.usage;
 
 import io.steelyard.config.Config;
 import io.steelyard.db.CustomerLocks;
-import io.steelyard.db.Sql;
+import io.steelyard.db.Transactions;
 import io.steelyard.usage.ClaimPace.Demand;
 import io.steelyard.usage.EventPage.Place;
 import io.vertx.core.Future;
@@ -66,7 +66,7 @@ final class PeriodBackfill implements AggregationJob {
   @Override
   public Future<Boolean> runOnce(Pool pool) {
     pace.begin();
-    return Sql.transaction(pool, this::claimAndFill)
+    return Transactions.run(pool, this::claimAndFill)
         .map(
             progress -> {
               if (pace.claimed().isEmpty()) {

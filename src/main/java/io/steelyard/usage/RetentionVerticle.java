@@ -9,6 +9,7 @@ import io.steelyard.bus.ServiceVerticle;
 import io.steelyard.config.Config;
 import io.steelyard.db.IdempotencyStore;
 import io.steelyard.db.Pools;
+import io.steelyard.db.Transactions;
 import io.steelyard.merchant.MerchantClock;
 import io.steelyard.usage.RetentionMessages.DropEventMonth;
 import io.steelyard.usage.RetentionMessages.EventMonth;
@@ -35,7 +36,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?>> {
   private static final Logger LOG = LoggerFactory.getLogger(RetentionVerticle.class);
-  private static final int IN_FLIGHT_MAX = Pools.RETENTION_SIZE;
+  // the others wait for a connection; each takes a moment, but for a drop
+  private static final int IN_FLIGHT_MAX = 8 * Pools.RETENTION_SIZE;
   private static final int ATTEMPTS_MAX = 4;
   private static final long PAUSE_MS = 700;
   private static final int RETRY_AFTER_S = 10;
@@ -119,10 +121,11 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
   }
 
   private Future<Void> attempt(YearMonth month, Call call, int number) {
-    return pool.withTransaction(
+    return Transactions.run(
+            pool,
             tx ->
-                store
-                    .drop(tx, month, clock::systemNow)
+                inTime(call)
+                    .compose(waits -> store.drop(tx, month, clock::systemNow))
                     .<Void>compose(
                         needs ->
                             needs.isEmpty()
@@ -142,6 +145,13 @@ public final class RetentionVerticle extends ServiceVerticle<RetentionMessages<?
               }
               return vertx.timer(PAUSE_MS).compose(passed -> attempt(month, call, number + 1));
             });
+  }
+
+  /** Nothing is dropped for somebody who was told that it was not. */
+  private static Future<Void> inTime(Call call) {
+    return call.expired()
+        ? FailureException.failed(new Failure.TimedOut("Nothing was dropped."))
+        : Future.succeededFuture();
   }
 
   private static Failure needed(YearMonth month, List<Need> needs) {

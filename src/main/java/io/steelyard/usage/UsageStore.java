@@ -2,6 +2,7 @@ package io.steelyard.usage;
 
 import io.steelyard.db.Columns;
 import io.steelyard.db.Sql;
+import io.steelyard.db.Transactions;
 import io.steelyard.domain.BillingCadence;
 import io.steelyard.domain.WireName;
 import io.steelyard.merchant.MerchantClock;
@@ -233,7 +234,7 @@ final class UsageStore {
                     () ->
                         nextChunks(transaction, merchantId, theirs, after, chunksMax + 1)
                             .map(next::addAll)));
-    return Sql.pipelined(ofMerchants)
+    return Transactions.pipelined(ofMerchants)
         .map(
             read -> {
               Collections.sort(next);
