@@ -35,21 +35,29 @@ import io.vertx.core.ThreadingModel;
 import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The verticles in the order they start; they stop in the reverse one. */
+/**
+ * The verticles. Management starts first, so that it answers for the process while the rest starts
+ * and stops; then the features, side by side; then HTTP, when everything it asks is there; last
+ * what begins to work by itself, which would take the processors from the start. They stop one
+ * after the other, in the reverse of their order here.
+ */
 final class Deployment {
   /** The entry whose stop waits for the requests in flight. */
   static final String HTTP = "http";
 
   static final String MANAGEMENT = "management";
 
+  private static final Set<String> CLOCKWORK = Set.of("aggregation", "billing", "delivery");
   private static final Logger LOG = LoggerFactory.getLogger(Deployment.class);
   private static final Duration START_LIMIT = Duration.ofSeconds(30);
 
@@ -69,6 +77,10 @@ final class Deployment {
 
     static Entry worker(String name, int instances, Supplier<? extends Deployable> verticle) {
       return new Entry(name, instances, ThreadingModel.WORKER, verticle);
+    }
+
+    private boolean isAsked() {
+      return !name.equals(MANAGEMENT) && !name.equals(HTTP) && !CLOCKWORK.contains(name);
     }
   }
 
@@ -91,16 +103,13 @@ final class Deployment {
   private record Running(Entry entry, String deploymentId) {}
 
   private final List<Entry> entries;
-  private final Deque<Running> running = new ArrayDeque<>();
+  private final List<Running> running = new ArrayList<>();
 
   Deployment(List<Entry> entries) {
     this.entries = List.copyOf(entries);
   }
 
-  /**
-   * The whole service. Management comes first, so that it answers for the process while the rest
-   * starts and stops; HTTP comes last, when everything it asks is there.
-   */
+  /** The whole service. */
   static Deployment of(Wiring wiring) {
     Config config = wiring.config();
     Config.Verticles count = config.verticles();
@@ -226,18 +235,31 @@ final class Deployment {
                         port -> wiring.listening().accept(HTTP, port)))));
   }
 
-  /** Starts one entry after the other; a failure leaves the earlier ones running. */
+  /** A failure leaves those running that have started. */
   Future<Void> start(Vertx vertx) {
-    Future<Void> started = Future.succeededFuture();
-    for (Entry entry : entries) {
-      if (entry.instances() > 0) {
-        started = started.compose(before -> start(vertx, entry));
-      }
-    }
-    return started;
+    return start(vertx, entry -> entry.name().equals(MANAGEMENT))
+        .compose(answers -> start(vertx, Entry::isAsked))
+        .compose(served -> start(vertx, entry -> entry.name().equals(HTTP)))
+        .compose(listening -> start(vertx, entry -> CLOCKWORK.contains(entry.name())));
   }
 
-  private Future<Void> start(Vertx vertx, Entry entry) {
+  private Future<Void> start(Vertx vertx, Predicate<Entry> which) {
+    List<Future<Running>> starting =
+        entries.stream()
+            .filter(entry -> entry.instances() > 0)
+            .filter(which)
+            .map(entry -> start(vertx, entry))
+            .toList();
+    return Future.join(starting)
+        .<Void>mapEmpty()
+        .onComplete(
+            ended ->
+                starting.stream()
+                    .filter(Future::succeeded)
+                    .forEach(started -> running.add(started.result())));
+  }
+
+  private static Future<Running> start(Vertx vertx, Entry entry) {
     DeploymentOptions options =
         new DeploymentOptions()
             .setInstances(entry.instances())
@@ -251,20 +273,20 @@ final class Deployment {
         .recover(error -> Future.failedFuture(new Failed(entry, error)))
         .map(
             deploymentId -> {
-              running.push(new Running(entry, deploymentId));
               LOG.debug("started {} x{}", entry.name(), entry.instances());
-              return null;
+              return new Running(entry, deploymentId);
             });
   }
 
   /**
-   * Adds the stop of every entry that runs, in reverse order of their start: HTTP with its own
-   * limit, and one limit for all that no request needs any more.
+   * Adds the stop of every entry that runs, from the last to the first: HTTP with its own limit,
+   * and one limit for all that no request needs any more.
    */
   void addStopSteps(Vertx vertx, Shutdown shutdown, Duration httpLimit, Duration othersLimit) {
     Shutdown others = new Shutdown();
+    running.sort(Comparator.comparing(each -> entries.indexOf(each.entry())));
     while (!running.isEmpty()) {
-      Running last = running.pop();
+      Running last = running.removeLast();
       boolean http = last.entry().name().equals(HTTP);
       (http ? shutdown : others)
           .step(

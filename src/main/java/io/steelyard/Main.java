@@ -3,6 +3,7 @@ package io.steelyard;
 import io.steelyard.cli.Cli;
 import io.steelyard.config.ConfigLoader;
 import io.steelyard.config.StartFailure;
+import io.steelyard.json.Schemas;
 import io.steelyard.merchant.MerchantClock;
 import io.vertx.core.Future;
 import java.io.FileDescriptor;
@@ -103,6 +104,7 @@ public final class Main {
   }
 
   private static Future<Service> start() {
+    Schemas.readAhead();
     Platform platform = Platform.open();
     return platform
         .closedOnFailure(

@@ -80,7 +80,7 @@ record Platform(
         .setMaxEventLoopExecuteTimeUnit(TimeUnit.MILLISECONDS)
         .setBlockedThreadCheckInterval(BLOCKED_CHECK_MS)
         .setBlockedThreadCheckIntervalUnit(TimeUnit.MILLISECONDS)
-        // crash recovery and migrations run on a worker and may take this long
+        // joining a cluster runs on a worker and may take this long
         .setMaxWorkerExecuteTime(WORKER_WARNING_S)
         .setMaxWorkerExecuteTimeUnit(TimeUnit.SECONDS)
         .setMetricsOptions(
@@ -121,7 +121,6 @@ record Platform(
   }
 
   private static Membership join(Config config) {
-    Ports.checkCluster(config);
     long startedAt = System.nanoTime();
     Membership joined = Membership.join(config.cluster());
     LOG.info(

@@ -4,6 +4,7 @@ import io.steelyard.config.Config;
 import io.steelyard.config.StartFailure;
 import io.steelyard.web.TlsFiles;
 import io.steelyard.web.WebServer;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -16,9 +17,17 @@ final class Ports {
   private Ports() {}
 
   /** Refuses at once, before a database is started for a process that nobody could reach. */
-  static void check(Vertx vertx, Config config) {
-    check(vertx, WebServer.Port.of(config.http()));
-    check(vertx, WebServer.Port.of(config.management()));
+  static Future<?> check(Vertx vertx, Config config) {
+    return Platform.detached(
+        vertx.executeBlocking(
+            () -> {
+              check(vertx, WebServer.Port.of(config.http()));
+              check(vertx, WebServer.Port.of(config.management()));
+              if (config.cluster().enabled()) {
+                checkCluster(config.cluster());
+              }
+              return null;
+            }));
   }
 
   private static void check(Vertx vertx, WebServer.Port port) {
@@ -28,9 +37,7 @@ final class Ports {
     }
   }
 
-  /** The same for those of the cluster, which come before. */
-  static void checkCluster(Config config) {
-    Config.Cluster cluster = config.cluster();
+  private static void checkCluster(Config.Cluster cluster) {
     check("cluster", "cluster.port", cluster.host(), cluster.port());
     check("cluster", EVENT_BUS_PORT, cluster.host(), cluster.eventBusPort());
   }

@@ -9,6 +9,7 @@ import io.steelyard.cluster.ClusterSecret;
 import io.steelyard.cluster.ClusterState;
 import io.steelyard.cluster.Membership;
 import io.steelyard.config.Config;
+import io.steelyard.config.StartFailure;
 import io.steelyard.db.Database;
 import io.steelyard.db.Endpoint;
 import io.steelyard.db.Pools;
@@ -23,7 +24,9 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +37,7 @@ import org.slf4j.LoggerFactory;
 public final class Service {
   private static final Logger LOG = LoggerFactory.getLogger(Service.class);
   private static final int TOKEN_BYTES = 32;
+  private static final Duration JOIN_LIMIT = Duration.ofSeconds(180);
   private static final Duration DEMO_LIMIT = Duration.ofSeconds(60);
 
   private final Platform platform;
@@ -49,8 +53,12 @@ public final class Service {
   private Future<Boolean> stopped;
   private volatile boolean ready;
 
-  /** A database with the schema that this build works on. */
-  private record Opened(Database database, String schemaVersion) {}
+  /**
+   * A database with the schema that this build works on.
+   *
+   * @param key that secrets in it are encrypted with; null where nothing else says
+   */
+  private record Opened(Database database, String schemaVersion, String key) {}
 
   private Service(Platform platform, Config given, Opened opened) {
     this.platform = platform;
@@ -59,11 +67,7 @@ public final class Service {
     this.pools = database.pools(given.database());
     this.tokenGenerated = given.operator().token() == null;
     this.config =
-        given.withSecrets(
-            tokenGenerated ? randomToken() : given.operator().token(),
-            given.security().encryptionKey() == null
-                ? database.encryptionKey().orElse(null)
-                : given.security().encryptionKey());
+        given.withSecrets(tokenGenerated ? randomToken() : given.operator().token(), opened.key());
     this.addresses = new Addresses(config);
   }
 
@@ -81,29 +85,75 @@ public final class Service {
   /** The running service; a start that fails leaves nothing behind, the platform included. */
   static Future<Service> start(
       Platform platform, Config config, Function<Wiring, Deployment> deployment) {
-    return platform
-        .closedOnFailure(platform.configured(config))
-        .compose(configured -> configured.closedOnFailure(open(configured, config, deployment)));
+    return platform.closedOnFailure(
+        Ports.check(platform.vertx(), config)
+            .compose(free -> opened(platform, config))
+            .compose(service -> service.run(deployment)));
   }
 
-  private static Future<Service> open(
-      Platform platform, Config config, Function<Wiring, Deployment> deployment) {
-    return Platform.detached(
-            platform
-                .vertx()
-                .executeBlocking(
-                    () -> new Service(platform, config, openDatabase(platform, config))))
-        .compose(service -> service.enter().compose(in -> service.deploy(deployment)));
+  private Future<Service> run(Function<Wiring, Deployment> deployment) {
+    return Future.succeededFuture()
+        .compose(opened -> enter()) // also where it throws
+        .compose(in -> deploy(deployment))
+        .recover(this::undone);
   }
 
-  private static Opened openDatabase(Platform platform, Config config) {
-    Ports.check(platform.vertx(), config);
+  /**
+   * Joins the cluster and opens the database at the same time, as both wait for others more than
+   * they work; undoes one where the other fails. Who does not join changes no schema.
+   */
+  private static Future<Service> opened(Platform platform, Config config) {
+    Future<Platform> configured = platform.configured(config);
+    Future<Opened> database = apart(() -> openDatabase(config, () -> joined(configured)));
+    return Future.join(configured, database)
+        .map(both -> new Service(configured.result(), config, database.result()))
+        .recover(
+            error ->
+                configured
+                    .compose(Platform::close)
+                    .eventually(() -> database.compose(open -> apart(() -> closed(open))))
+                    .transform(undone -> Future.failedFuture(error)));
+  }
+
+  private static void joined(Future<Platform> configured) {
+    try {
+      configured.await(JOIN_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      throw new StartFailure("the cluster could not be joined in " + JOIN_LIMIT, e);
+    }
+  }
+
+  private static boolean closed(Opened opened) {
+    return opened.database().close(StopOrder.POSTGRES_LIMIT);
+  }
+
+  /** On a thread that belongs to no Vert.x: the first one of a process ends meanwhile. */
+  private static <T> Future<T> apart(Supplier<T> blocking) {
+    Promise<T> outcome = Promise.promise();
+    new Thread(
+            () -> {
+              try {
+                outcome.complete(blocking.get());
+              } catch (RuntimeException | Error e) {
+                outcome.fail(e);
+              }
+            },
+            "steelyard-database")
+        .start();
+    return outcome.future();
+  }
+
+  private static Opened openDatabase(Config config, Runnable beforeMigrating) {
     Database database = Database.open(config.database(), Path.of(""));
     try {
-      String schema = database.migrate(config.database());
+      String schema = database.migrate(config.database(), beforeMigrating);
       LOG.info("Database {} has schema version {}", database.endpoint(), schema);
-      return new Opened(database, schema);
-    } catch (RuntimeException e) {
+      String configuredKey = config.security().encryptionKey();
+      return new Opened(
+          database,
+          schema,
+          configuredKey == null ? database.encryptionKey().orElse(null) : configuredKey);
+    } catch (RuntimeException | Error e) {
       database.close(StopOrder.POSTGRES_LIMIT);
       throw e;
     }
@@ -125,8 +175,7 @@ public final class Service {
               nodes = opened;
               membership.onLeft(opened::forget);
               return opened;
-            })
-        .recover(this::undone);
+            });
   }
 
   private Bus bus() {
@@ -167,8 +216,7 @@ public final class Service {
             noted -> {
               ready = true;
               return this;
-            })
-        .recover(this::undone);
+            });
   }
 
   /**

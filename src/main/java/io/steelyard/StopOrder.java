@@ -33,8 +33,8 @@ final class StopOrder {
 
   /**
    * No longer asked by any other node, but still taking requests for {@code timeouts.unreadyMs};
-   * then every verticle in reverse order of its start, HTTP first and with time for the requests in
-   * flight; then Vert.x, and then the cluster or the embedded database.
+   * then the verticles one after the other, HTTP first and with time for the requests in flight;
+   * then Vert.x, and then the cluster or the embedded database.
    *
    * @param asked whether somebody may still send requests here, who has to see first that it goes
    * @param nodes null outside of a cluster

@@ -3,9 +3,10 @@
  *
  * <p>{@link io.steelyard.Main} turns a configuration into a {@link io.steelyard.Service} and the
  * service's fate into an exit code: 0 after a stop in order, 1 with one line on stderr for
- * everything else. The service opens its <i>platform</i> (Vert.x and the metrics), its database,
- * brings the schema up to date, and then starts the <i>entries</i> of the {@link
- * io.steelyard.Deployment} one after the other. Nothing listens before the schema fits.
+ * everything else. The service opens its <i>platform</i> (Vert.x and the metrics, in the cluster
+ * where there is one) and its database at the same time, brings the schema up to date, and then
+ * starts the <i>entries</i> of the {@link io.steelyard.Deployment}. Nothing listens before the
+ * schema fits.
  *
  * <p><i>Ready</i> means that every entry runs and no stop has begun. A stop takes readiness away
  * first, then ends the entries in the reverse order of their start, HTTP first with time for the

@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Map;
@@ -84,9 +83,7 @@ class DrainIT {
   /** Tables that nobody else can write to. */
   private record Held(Connection connection) implements AutoCloseable {
     static Held lock(TestApp app) throws SQLException {
-      Connection connection =
-          DriverManager.getConnection(
-              app.database().jdbcUrl(), app.database().user(), app.database().password());
+      Connection connection = app.database().connect();
       connection.setAutoCommit(false);
       try (Statement statement = connection.createStatement()) {
         statement.execute("LOCK TABLE customer, event_batch IN SHARE MODE");

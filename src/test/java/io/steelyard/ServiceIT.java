@@ -13,6 +13,7 @@ import io.steelyard.support.TestConfig;
 import io.vertx.core.Context;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.http.HttpServer;
 import java.net.BindException;
@@ -83,7 +84,7 @@ class ServiceIT {
   }
 
   @Test
-  void verticlesStartInOrderAndStopInReverseWhileNotReady() throws Exception {
+  void theClockworkStartsLastAndAllStopInReverseOfTheirOrderWhileNotReady() throws Exception {
     Service service =
         start(
             external(Map.of()),
@@ -105,13 +106,37 @@ class ServiceIT {
             "+management",
             "+customer",
             "+customer",
-            "+aggregation on a worker",
             "+http",
+            "+aggregation on a worker",
             "-http",
             "-aggregation",
             "-customer",
             "-customer",
             "-management");
+  }
+
+  /** Each waits for the other. */
+  @Test
+  void featuresStartSideBySide() throws Exception {
+    Promise<Void> customer = Promise.promise();
+    Promise<Void> credit = Promise.promise();
+    Service service =
+        start(
+            external(Map.of()),
+            wiring ->
+                new Deployment(
+                    List.of(
+                        Entry.eventLoop("customer", 1, () -> meeting(customer, credit)),
+                        Entry.eventLoop("credit", 1, () -> meeting(credit, customer)))));
+
+    assertThat(stop(service)).isTrue();
+  }
+
+  private static Deployable meeting(Promise<Void> here, Promise<Void> there) {
+    return context -> {
+      here.complete();
+      return there.future();
+    };
   }
 
   @Test

@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -97,7 +96,7 @@ final class ServiceDatabase {
         url == null
             ? new Endpoint("127.0.0.1", embeddedPort, "steelyard", role, password())
             : Endpoint.of(DatabaseUrl.parse(url));
-    return DriverManager.getConnection(endpoint.jdbcUrl(), endpoint.user(), endpoint.password());
+    return endpoint.connect();
   }
 
   private String password() throws IOException {

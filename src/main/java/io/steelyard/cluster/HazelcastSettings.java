@@ -34,12 +34,14 @@ final class HazelcastSettings {
           Map.entry("hazelcast.merge.first.run.delay.seconds", "10"),
           Map.entry("hazelcast.merge.next.run.delay.seconds", "10"),
           Map.entry("hazelcast.operation.call.timeout.millis", "5000"),
-          // a start that waits for others waits 1 s, not 5
-          Map.entry("hazelcast.wait.seconds.before.join", "1"),
+          // who comes is let in at once, not with those who may come within 5 s
+          Map.entry("hazelcast.wait.seconds.before.join", "0"),
           Map.entry("hazelcast.graceful.shutdown.max.wait", "4"),
           // the service stops it, after Vert.x
           Map.entry("hazelcast.shutdownhook.enabled", "false"),
           Map.entry("hazelcast.phone.home.enabled", "false"),
+          // its warnings of memory and processor are metrics here
+          Map.entry("hazelcast.health.monitoring.level", "OFF"),
           Map.entry("hazelcast.logging.type", "slf4j"));
 
   private HazelcastSettings() {}

@@ -5,6 +5,8 @@ import io.steelyard.config.Encryption;
 import io.steelyard.config.StartFailure;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -69,9 +71,24 @@ public final class Database {
    * @return the schema's version afterwards
    */
   public String migrate(Config.Database config) {
-    String schema = Migrations.migrate(endpoint, session);
-    Distribution.apply(endpoint, session, config.distributed());
-    return schema;
+    return migrate(config, () -> {});
+  }
+
+  /**
+   * As {@link #migrate(Config.Database)}.
+   *
+   * @param beforeMigrating called where the schema is another one; what it throws ends this, with
+   *     nothing changed
+   */
+  public String migrate(Config.Database config, Runnable beforeMigrating) {
+    try (Connection connection = endpoint.connect()) {
+      Liveness.set(connection, session); // one that is gone must hold nothing for long
+      String schema = Migrations.migrate(connection, beforeMigrating);
+      Distribution.apply(connection, config.distributed());
+      return schema;
+    } catch (SQLException e) {
+      throw new StartFailure("the database cannot be reached any more: " + e.getMessage(), e);
+    }
   }
 
   /** The pools of this database. */

@@ -6,7 +6,6 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -121,18 +120,16 @@ public final class Distribution {
    * @throws StartFailure when the database is not what the settings say
    */
   public static void apply(Endpoint endpoint, boolean citus) {
-    apply(endpoint, Map.of(), citus);
+    try (Connection connection = endpoint.connect()) {
+      apply(connection, citus);
+    } catch (SQLException e) {
+      throw new StartFailure("the database cannot be reached: " + e.getMessage(), e);
+    }
   }
 
-  /**
-   * As {@link #apply(Endpoint, boolean)}.
-   *
-   * @param session settings that its session begins with
-   */
-  static void apply(Endpoint endpoint, Map<String, String> session, boolean citus) {
-    try (Connection connection =
-        DriverManager.getConnection(endpoint.jdbcUrl(), endpoint.user(), endpoint.password())) {
-      Liveness.set(connection, session);
+  /** As {@link #apply(Endpoint, boolean)}, in a session that commits by itself. */
+  static void apply(Connection connection, boolean citus) {
+    try {
       String version = text(connection, HAS_CITUS);
       if (citus) {
         distribute(connection, version);

@@ -2,7 +2,6 @@ package io.steelyard.db;
 
 import io.steelyard.config.StartFailure;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -28,8 +27,7 @@ final class EmbeddedRole {
 
   /** Checks the settings and makes what is missing; the service itself is no superuser. */
   static Endpoint prepare(Endpoint admin) throws SQLException {
-    try (Connection connection =
-            DriverManager.getConnection(admin.jdbcUrl(), admin.user(), admin.password());
+    try (Connection connection = admin.connect();
         Statement statement = connection.createStatement()) {
       for (Map.Entry<String, String> setting : DURABILITY.entrySet()) {
         String actual = text(statement, "SHOW " + setting.getKey());

@@ -4,6 +4,9 @@ import io.steelyard.config.DatabaseUrl;
 import io.steelyard.config.Encryption;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 
 /** Where the database is, who we are there, and whether others may listen. */
 public record Endpoint(
@@ -31,6 +34,11 @@ public record Endpoint(
             ? ""
             : "&sslrootcert=" + URLEncoder.encode(rootCert, StandardCharsets.UTF_8))
         + "&tcpKeepAlive=true";
+  }
+
+  /** A session of its own, which its owner closes. Blocking. */
+  public Connection connect() throws SQLException {
+    return DriverManager.getConnection(jdbcUrl(), user, password);
   }
 
   /** Whether nothing goes over a network. */

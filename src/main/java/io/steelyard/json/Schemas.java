@@ -60,6 +60,21 @@ public final class Schemas {
     return Operator.DOCUMENT;
   }
 
+  /**
+   * Reads both on a thread of its own, so that a start need not wait for it later. One that cannot
+   * be read is an error for whoever asks for it.
+   */
+  public static void readAhead() {
+    Thread.ofPlatform()
+        .name("steelyard-schemas")
+        .daemon()
+        .start(
+            () -> {
+              external();
+              operator();
+            });
+  }
+
   /** Read when it is first asked for. */
   private static final class External {
     static final Schemas DOCUMENT = load("openapi/external.yaml");

@@ -13,7 +13,6 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -157,8 +156,7 @@ public final class CrashablePostgres implements AutoCloseable {
    * @param copy where to; made here
    */
   public void backUp(Path copy) {
-    try (Connection connection =
-            DriverManager.getConnection(endpoint.jdbcUrl(), endpoint.user(), endpoint.password());
+    try (Connection connection = endpoint.connect();
         Statement statement = connection.createStatement()) {
       statement.execute("SELECT pg_backup_start('test', true)");
       Files.walkFileTree(cluster, new Copying(cluster, copy));

@@ -61,8 +61,7 @@ class EmbeddedDatabaseIT {
   }
 
   private static String query(Endpoint endpoint, String sql) {
-    try (Connection connection =
-            DriverManager.getConnection(endpoint.jdbcUrl(), endpoint.user(), endpoint.password());
+    try (Connection connection = endpoint.connect();
         Statement statement = connection.createStatement()) {
       if (!statement.execute(sql)) {
         return "";

@@ -11,7 +11,6 @@ import io.steelyard.support.TestConfig;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -93,8 +92,7 @@ class LivenessIT {
 
   @Test
   void whatAServerDoesNotTakeIsLeftOut() throws Exception {
-    try (Connection connection =
-        DriverManager.getConnection(database.jdbcUrl(), database.user(), database.password())) {
+    try (Connection connection = database.connect()) {
       assertThat(Liveness.takenBy(connection, List.of(Map.entry("lock_timeout", "5"))))
           .containsExactlyEntriesOf(Map.of("lock_timeout", "5"));
       assertThat(

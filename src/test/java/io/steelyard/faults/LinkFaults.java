@@ -92,8 +92,8 @@ class LinkFaults {
           for (int i = 0; i < LOST_ANSWERS; i++) {
             boolean stores = random.nextInt(3) > 0;
             proxy.loseAnswerTo(stores ? STORING : "COMMIT", anyLoss());
-            // who counts may be on a silent connection, which it leaves after 32 s
-            Scene.until("an answer is lost", 60, proxy::hasLost);
+            // who counts may be on a silent connection, which it leaves after 62 s
+            Scene.until("an answer is lost", 90, proxy::hasLost);
             slowestMs = Math.max(slowestMs, recovered(scene, load));
           }
           scene.say("%d answers lost; slowest back after %d ms", LOST_ANSWERS, slowestMs);

@@ -8,7 +8,6 @@ import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
 import java.math.BigDecimal;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.HashMap;
@@ -172,7 +171,6 @@ abstract class MeteredCustomer {
   }
 
   Connection connect() throws SQLException {
-    return DriverManager.getConnection(
-        app.database().jdbcUrl(), app.database().user(), app.database().password());
+    return app.database().connect();
   }
 }

@@ -9,7 +9,6 @@ import io.steelyard.support.TestApp.Answer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
@@ -100,9 +99,7 @@ class HealthIT {
   @Test
   void withoutItsSchemaItIsNotReady() throws Exception {
     try (TestApp own = TestApp.start();
-        Connection sql =
-            DriverManager.getConnection(
-                own.database().jdbcUrl(), own.database().user(), own.database().password());
+        Connection sql = own.database().connect();
         Statement statement = sql.createStatement()) {
       statement.execute("UPDATE flyway_schema_history SET success = false");
       Answer notMigrated = own.management("GET", "/health/ready").undocumented().send(503);

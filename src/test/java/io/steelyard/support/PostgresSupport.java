@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -81,8 +80,7 @@ public final class PostgresSupport {
 
   /** Runs statements over JDBC, for what a test must see or break behind the service's back. */
   public static void execute(Endpoint endpoint, String... statements) {
-    try (Connection connection =
-            DriverManager.getConnection(endpoint.jdbcUrl(), endpoint.user(), endpoint.password());
+    try (Connection connection = endpoint.connect();
         Statement statement = connection.createStatement()) {
       for (String sql : statements) {
         statement.execute(sql);
@@ -94,8 +92,7 @@ public final class PostgresSupport {
 
   /** The first column of what {@code sql} finds, each value as PostgreSQL writes it. */
   public static List<String> column(Endpoint endpoint, String sql) {
-    try (Connection connection =
-            DriverManager.getConnection(endpoint.jdbcUrl(), endpoint.user(), endpoint.password());
+    try (Connection connection = endpoint.connect();
         Statement statement = connection.createStatement();
         ResultSet rows = statement.executeQuery(sql)) {
       List<String> values = new ArrayList<>();

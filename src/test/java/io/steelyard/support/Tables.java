@@ -2,7 +2,6 @@ package io.steelyard.support;
 
 import io.steelyard.db.Endpoint;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -59,7 +58,7 @@ public final class Tables {
 
   /** A connection of the test's own, for locks it wants to hold. */
   public static Connection connect(Endpoint database) throws SQLException {
-    return DriverManager.getConnection(database.jdbcUrl(), database.user(), database.password());
+    return database.connect();
   }
 
   private static List<String> texts(Connection connection, String sql) throws SQLException {

@@ -11,7 +11,6 @@ import io.steelyard.subscription.AccessStore.Changed;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Pool;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
@@ -44,9 +43,7 @@ class AccessOrderIT {
           .forEach(billable -> access(usage, customer, subscription, billable));
       Pool pool = usage.pools.api(usage.vertx);
       Future<Void> ended;
-      try (Connection fold =
-          DriverManager.getConnection(
-              usage.endpoint.jdbcUrl(), usage.endpoint.user(), usage.endpoint.password())) {
+      try (Connection fold = usage.endpoint.connect()) {
         fold.setAutoCommit(false);
         fold.createStatement().execute(LOCK.formatted(subscription, billables.getFirst()));
         Id id = new Id(IdKind.SUBSCRIPTION, subscription);

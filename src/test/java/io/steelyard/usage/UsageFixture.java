@@ -25,7 +25,6 @@ import io.vertx.core.Vertx;
 import io.vertx.sqlclient.Pool;
 import java.math.BigDecimal;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -343,8 +342,7 @@ final class UsageFixture implements AutoCloseable {
 
   /** The first column of the first row. */
   String text(String sql) {
-    try (Connection connection =
-            DriverManager.getConnection(endpoint.jdbcUrl(), endpoint.user(), endpoint.password());
+    try (Connection connection = endpoint.connect();
         Statement statement = connection.createStatement();
         ResultSet rows = statement.executeQuery(sql)) {
       return rows.next() ? rows.getString(1) : null;

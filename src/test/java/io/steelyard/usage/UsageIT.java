@@ -12,7 +12,6 @@ import io.steelyard.usage.UsageMessages.Ingested;
 import io.vertx.core.Future;
 import java.math.BigDecimal;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -277,9 +276,7 @@ class UsageIT {
       """;
 
   private static void whileEventsAreLocked(Runnable action) {
-    try (Connection connection =
-        DriverManager.getConnection(
-            usage.endpoint.jdbcUrl(), usage.endpoint.user(), usage.endpoint.password())) {
+    try (Connection connection = usage.endpoint.connect()) {
       connection.setAutoCommit(false);
       connection.createStatement().execute("LOCK TABLE event_key IN SHARE MODE");
       action.run();
