@@ -7,6 +7,7 @@ import io.steelyard.domain.PriceRules;
 import io.steelyard.domain.PriceRules.Tier;
 import io.steelyard.domain.PriceTerms;
 import io.steelyard.domain.PriceType;
+import io.steelyard.domain.Quotient;
 import io.steelyard.domain.Rating;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -55,6 +56,6 @@ public class RatingBenchmark {
 
   @Benchmark
   public BigDecimal usageAmount() {
-    return Rating.usageAmount(price, quantity);
+    return Rating.usageAmount(price, Quotient.of(quantity)).toDecimal();
   }
 }

@@ -51,24 +51,24 @@ public final class InvoiceDrafting {
     boolean free = opened.full().trial() && (price.base() || !basis.chargeUsageInTrial());
     String name =
         price.base() ? basis.plan().name() + " (" + basis.cadence().wire() + ")" : price.name();
-    BigDecimal whole = Rating.advanceAmount(price);
-    BigDecimal quantity = price.rules().quantity();
+    Quotient whole = Rating.advanceAmount(price);
+    Quotient quantity = Quotient.of(price.rules().quantity());
     return line(
         LineKind.ADVANCE,
         price,
         free ? name + " (trial)" : name,
         quantity,
-        Money.divide(whole, quantity),
-        free ? BigDecimal.ZERO : prorated(whole, basis.cadence(), opened),
+        whole.dividedBy(quantity),
+        free ? Quotient.ZERO : prorated(whole, basis.cadence(), opened),
         opened.clipped());
   }
 
-  private static BigDecimal prorated(BigDecimal whole, BillingCadence cadence, Opened opened) {
+  private static Quotient prorated(Quotient whole, BillingCadence cadence, Opened opened) {
     // A period without end has no share: what is charged once is charged whole.
     if (cadence == BillingCadence.ONE_TIME && !opened.full().trial()) {
       return whole;
     }
-    return Money.divide(whole.multiply(millis(opened.clipped())), millis(opened.full()));
+    return whole.times(millis(opened.clipped())).dividedBy(millis(opened.full()));
   }
 
   private static BigDecimal millis(BillingPeriod period) {
@@ -97,7 +97,7 @@ public final class InvoiceDrafting {
   }
 
   private static InvoiceLine arrearsLine(
-      PriceTerms price, BigDecimal quantity, BillingPeriod period) {
+      PriceTerms price, Quotient quantity, BillingPeriod period) {
     return line(
         LineKind.ARREARS,
         price,
@@ -108,14 +108,14 @@ public final class InvoiceDrafting {
         period);
   }
 
-  private static BigDecimal quantity(
+  private static Quotient quantity(
       PlanTerms plan, PriceTerms price, Instant pricedAt, Map<Id, UsageTotal> usage) {
     UsageTotal total = usage.getOrDefault(price.billableId(), UsageTotal.NONE);
     return plan.billables()
         .get(price.billableId())
         .rulesAt(pricedAt)
         .map(rules -> total.quantity(rules.calculation()))
-        .orElse(BigDecimal.ZERO);
+        .orElse(Quotient.ZERO);
   }
 
   /**
@@ -153,15 +153,15 @@ public final class InvoiceDrafting {
         now.end());
   }
 
-  private static BigDecimal usedUnitPrice(PriceTerms price, BigDecimal quantity) {
+  private static Quotient usedUnitPrice(PriceTerms price, Quotient quantity) {
     PriceRules rules = price.rules();
     return switch (price.type()) {
-      case UNIT, BULK -> Money.divide(rules.price(), rules.quantity());
+      case UNIT, BULK -> new Quotient(rules.price(), rules.quantity());
       case TIERED, VOLUME -> {
-        BigDecimal charged = Rating.chargedQuantity(price, quantity);
+        Quotient charged = Rating.chargedQuantity(price, quantity);
         yield charged.signum() == 0
-            ? BigDecimal.ZERO
-            : Money.divide(Rating.amount(price, charged), charged);
+            ? Quotient.ZERO
+            : Rating.amount(price, charged).dividedBy(charged);
       }
     };
   }
@@ -174,18 +174,18 @@ public final class InvoiceDrafting {
       LineKind kind,
       PriceTerms price,
       String description,
-      BigDecimal quantity,
-      BigDecimal unitPrice,
-      BigDecimal exact,
+      Quotient quantity,
+      Quotient unitPrice,
+      Quotient exact,
       BillingPeriod period) {
     return new InvoiceLine(
         kind,
         period.index(),
         price,
         description,
-        quantity,
-        unitPrice,
-        exact,
+        quantity.toDecimal(),
+        unitPrice.toDecimal(),
+        exact.toDecimal(),
         Money.toCents(exact),
         period.start(),
         period.end());

@@ -7,7 +7,7 @@ import java.time.Instant;
  * One line of an invoice before it has ids.
  *
  * @param periodIndex of the period that is charged
- * @param exactAmount before rounding
+ * @param exactAmount before it was rounded to the cent; 34 digits of one that has no end
  * @param amount rounded to the cent
  * @param end exclusive
  */

@@ -1,10 +1,9 @@
 package io.steelyard.domain;
 
 import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.util.Iterator;
 
-/** What a quantity costs under a price: exact, never rounded to cents. */
+/** What a quantity costs under a price: exact, never rounded. */
 public final class Rating {
   private Rating() {}
 
@@ -12,72 +11,74 @@ public final class Rating {
    * The part of a period's quantity that is charged: what lies above the limit and not above
    * maxUsage, and nothing where overage is blocked.
    */
-  public static BigDecimal chargedQuantity(PriceTerms price, BigDecimal quantity) {
-    BigDecimal counted = price.maxUsage() == null ? quantity : quantity.min(price.maxUsage());
-    if (price.limit() == null) {
-      return counted.max(BigDecimal.ZERO);
+  public static Quotient chargedQuantity(PriceTerms price, Quotient quantity) {
+    if (price.limit() != null && price.blockOverage()) {
+      return Quotient.ZERO;
     }
-    return price.blockOverage()
-        ? BigDecimal.ZERO
-        : counted.subtract(price.limit()).max(BigDecimal.ZERO);
+    boolean above = price.maxUsage() != null && quantity.compareTo(price.maxUsage()) > 0;
+    Quotient counted = above ? Quotient.of(price.maxUsage()) : quantity;
+    Quotient charged = price.limit() == null ? counted : counted.minus(price.limit());
+    return charged.signum() < 0 ? Quotient.ZERO : charged;
   }
 
   /** The amount of an already reduced quantity, in currency or in the price's unit. */
-  public static BigDecimal amount(PriceTerms price, BigDecimal chargedQuantity) {
+  public static Quotient amount(PriceTerms price, Quotient chargedQuantity) {
     if (chargedQuantity.signum() <= 0) {
-      return BigDecimal.ZERO;
+      return Quotient.ZERO;
     }
     PriceRules rules = price.rules();
     return switch (price.type()) {
-      case UNIT -> Money.divide(chargedQuantity.multiply(rules.price()), rules.quantity());
-      case BULK ->
-          chargedQuantity.divide(rules.quantity(), 0, RoundingMode.CEILING).multiply(rules.price());
+      case UNIT -> chargedQuantity.times(rules.price()).dividedBy(rules.quantity());
+      case BULK -> {
+        BigDecimal packs = chargedQuantity.dividedBy(rules.quantity()).ceiling();
+        yield Quotient.of(packs.multiply(rules.price()));
+      }
       case TIERED -> tiered(rules, chargedQuantity);
       case VOLUME -> volume(rules, chargedQuantity);
     };
   }
 
-  private static BigDecimal tiered(PriceRules rules, BigDecimal quantity) {
+  private static Quotient tiered(PriceRules rules, Quotient quantity) {
     BigDecimal weighted = BigDecimal.ZERO;
     BigDecimal fees = BigDecimal.ZERO;
     BigDecimal below = BigDecimal.ZERO;
     Iterator<PriceRules.Tier> tiers = rules.tiers().iterator();
-    while (below.compareTo(quantity) < 0) {
-      PriceRules.Tier tier = tiers.next();
-      BigDecimal upTo = reaches(tier, quantity, !tiers.hasNext()) ? quantity : tier.upTo();
-      weighted = weighted.add(upTo.subtract(below).multiply(tier.price()));
+    PriceRules.Tier tier = tiers.next();
+    while (!reaches(tier, quantity, !tiers.hasNext())) {
+      weighted = weighted.add(tier.upTo().subtract(below).multiply(tier.price()));
       fees = fees.add(tier.flatFee());
-      below = upTo;
+      below = tier.upTo();
+      tier = tiers.next();
     }
-    // Divided once, at the end, so that no slice is rounded by itself.
-    return Money.divide(weighted, rules.quantity()).add(fees);
+    Quotient last = quantity.minus(below).times(tier.price());
+    return last.plus(weighted).dividedBy(rules.quantity()).plus(fees.add(tier.flatFee()));
   }
 
-  private static BigDecimal volume(PriceRules rules, BigDecimal quantity) {
+  private static Quotient volume(PriceRules rules, Quotient quantity) {
     Iterator<PriceRules.Tier> tiers = rules.tiers().iterator();
     PriceRules.Tier tier = tiers.next();
     while (!reaches(tier, quantity, !tiers.hasNext())) {
       tier = tiers.next();
     }
-    return Money.divide(quantity.multiply(tier.price()), rules.quantity()).add(tier.flatFee());
+    return quantity.times(tier.price()).dividedBy(rules.quantity()).plus(tier.flatFee());
   }
 
-  private static boolean reaches(PriceRules.Tier tier, BigDecimal quantity, boolean last) {
+  private static boolean reaches(PriceRules.Tier tier, Quotient quantity, boolean last) {
     return last || quantity.compareTo(tier.upTo()) <= 0;
   }
 
   /** The amount of a period's whole quantity. */
-  public static BigDecimal usageAmount(PriceTerms price, BigDecimal quantity) {
+  public static Quotient usageAmount(PriceTerms price, Quotient quantity) {
     return amount(price, chargedQuantity(price, quantity));
   }
 
   /** What a price in advance costs per period: one {@code rules.quantity}. */
-  public static BigDecimal advanceAmount(PriceTerms price) {
-    return amount(price, price.rules().quantity());
+  public static Quotient advanceAmount(PriceTerms price) {
+    return amount(price, Quotient.of(price.rules().quantity()));
   }
 
   /** Whether a customer with this usage may use the billable on. */
-  public static boolean accessAt(PriceTerms price, BigDecimal quantity) {
+  public static boolean accessAt(PriceTerms price, Quotient quantity) {
     boolean blocked =
         price.blockOverage() && price.limit() != null && quantity.compareTo(price.limit()) > 0;
     boolean exhausted = price.maxUsage() != null && quantity.compareTo(price.maxUsage()) >= 0;

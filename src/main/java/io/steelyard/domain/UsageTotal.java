@@ -1,7 +1,6 @@
 package io.steelyard.domain;
 
 import java.math.BigDecimal;
-import java.math.MathContext;
 import java.time.Instant;
 import java.util.UUID;
 
@@ -115,22 +114,19 @@ public record UsageTotal(
   }
 
   /** The one quantity that is billed; zero when there was nothing. */
-  public BigDecimal quantity(Calculation calculation) {
+  public Quotient quantity(Calculation calculation) {
     return switch (calculation) {
-      case SUM -> sum;
-      case COUNT -> BigDecimal.valueOf(events);
+      case SUM -> Quotient.of(sum);
+      case COUNT -> Quotient.of(BigDecimal.valueOf(events));
       case MAX -> orZero(max);
       case MIN -> orZero(min);
-      case AVERAGE ->
-          events == 0
-              ? BigDecimal.ZERO
-              : sum.divide(BigDecimal.valueOf(events), MathContext.DECIMAL128);
-      case UNIQUE_COUNT -> BigDecimal.valueOf(uniques);
+      case AVERAGE -> events == 0 ? Quotient.ZERO : new Quotient(sum, BigDecimal.valueOf(events));
+      case UNIQUE_COUNT -> Quotient.of(BigDecimal.valueOf(uniques));
       case LATEST -> orZero(latest);
     };
   }
 
-  private static BigDecimal orZero(BigDecimal number) {
-    return number == null ? BigDecimal.ZERO : number;
+  private static Quotient orZero(BigDecimal number) {
+    return number == null ? Quotient.ZERO : Quotient.of(number);
   }
 }

@@ -15,6 +15,7 @@ import io.steelyard.domain.InvoiceStatus;
 import io.steelyard.domain.NetTerms;
 import io.steelyard.domain.PlanTerms;
 import io.steelyard.domain.PriceTerms;
+import io.steelyard.domain.Quotient;
 import io.steelyard.domain.Rating;
 import io.steelyard.domain.SubscriptionStatus;
 import io.steelyard.invoice.DraftStore.NewInvoice;
@@ -157,7 +158,7 @@ final class BoundaryDrafting {
                     subscription,
                     each.getKey(),
                     each.getValue().stream()
-                        .allMatch(price -> Rating.accessAt(price, BigDecimal.ZERO)),
+                        .allMatch(price -> Rating.accessAt(price, Quotient.ZERO)),
                     at))
         .toList();
   }

@@ -1,9 +1,9 @@
 package io.steelyard.usage;
 
 import io.steelyard.domain.PriceTerms;
+import io.steelyard.domain.Quotient;
 import io.steelyard.domain.UsageTotal;
 import io.steelyard.usage.Matching.Hit;
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -19,7 +19,7 @@ final class Fold {
 
   /** A meter and what it has come to. */
   record Reading(Meter meter, UsageTotal total) {
-    BigDecimal quantity() {
+    Quotient quantity() {
       return total.quantity(meter.rules().calculation());
     }
 

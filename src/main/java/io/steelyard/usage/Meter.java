@@ -6,8 +6,8 @@ import io.steelyard.domain.EventRules;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.PlanTerms;
 import io.steelyard.domain.PriceTerms;
+import io.steelyard.domain.Quotient;
 import io.steelyard.domain.Rating;
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -73,7 +73,7 @@ record Meter(
     return new Ref(period.ref(), billable.id().uuid());
   }
 
-  boolean accessAt(BigDecimal quantity) {
+  boolean accessAt(Quotient quantity) {
     return prices.stream().allMatch(price -> Rating.accessAt(price, quantity));
   }
 }

@@ -6,6 +6,7 @@ import io.steelyard.domain.CreditDrawdown.Draw;
 import io.steelyard.domain.CreditDrawdown.Drawdown;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.PriceTerms;
+import io.steelyard.domain.Quotient;
 import io.steelyard.domain.Rating;
 import io.steelyard.domain.TransactionType;
 import io.steelyard.usage.Fold.Reading;
@@ -83,7 +84,7 @@ final class Wallets {
    * Brings what {@code price} asks for to the quantity that {@code event} led to. While all is
    * counted anew, from nothing, what was drawn before stays as it is: see {@link #recounted}.
    */
-  void settle(Meter meter, PriceTerms price, BigDecimal quantity, StoredEvent event) {
+  void settle(Meter meter, PriceTerms price, Quotient quantity, StoredEvent event) {
     if (!meter.period().recounting()) {
       settle(new Cause(meter, ref(meter, price), event), price, quantity);
     }
@@ -110,7 +111,7 @@ final class Wallets {
     return new PriceRef(meter.period().ref(), price.id().uuid());
   }
 
-  private void settle(Cause cause, PriceTerms price, BigDecimal quantity) {
+  private void settle(Cause cause, PriceTerms price, Quotient quantity) {
     BigDecimal delta = delta(cause, price, quantity);
     if (delta.signum() == 0) {
       return;
@@ -126,8 +127,9 @@ final class Wallets {
     changedPrices.add(cause.price());
   }
 
-  private BigDecimal delta(Cause cause, PriceTerms price, BigDecimal quantity) {
-    return Rating.usageAmount(price, quantity).subtract(use(cause.price()).required());
+  private BigDecimal delta(Cause cause, PriceTerms price, Quotient quantity) {
+    BigDecimal required = Rating.usageAmount(price, quantity).toDecimal();
+    return required.subtract(use(cause.price()).required());
   }
 
   /**

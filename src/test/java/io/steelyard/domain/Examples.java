@@ -19,6 +19,10 @@ final class Examples {
     return number == null ? null : new BigDecimal(number);
   }
 
+  static Quotient quotient(String number) {
+    return Quotient.of(decimal(number));
+  }
+
   static Id id(IdKind kind, int number) {
     return new Id(kind, new UUID(0, number));
   }

@@ -1,6 +1,7 @@
 package io.steelyard.domain;
 
 import static io.steelyard.domain.Examples.decimal;
+import static io.steelyard.domain.Examples.quotient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
@@ -26,7 +27,21 @@ class MoneyTest {
     "123456789012345678901234567890.125, 123456789012345678901234567890.13",
   })
   void halvesOfACentAreRoundedAwayFromZero(String exact, String cents) {
-    assertThat(Money.toCents(decimal(exact))).isEqualTo(decimal(cents));
+    assertThat(Money.toCents(quotient(exact))).isEqualTo(decimal(cents));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "1, 3, 0.33",
+    "2, 3, 0.67",
+    "0.045, 9, 0.01",
+    "-0.045, 9, -0.01",
+    "0.0449999999999999999999999999999999999999999999999999999999999999, 9, 0.00",
+    "1E+40, 3, 3333333333333333333333333333333333333333.33",
+  })
+  void whatHasNoEndIsRoundedOnce(String dividend, String divisor, String cents) {
+    assertThat(Money.toCents(new Quotient(decimal(dividend), decimal(divisor))))
+        .isEqualTo(decimal(cents));
   }
 
   @Test

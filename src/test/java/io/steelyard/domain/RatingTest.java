@@ -3,6 +3,7 @@ package io.steelyard.domain;
 import static io.steelyard.domain.BillingMode.ARREARS;
 import static io.steelyard.domain.Examples.decimal;
 import static io.steelyard.domain.Examples.limited;
+import static io.steelyard.domain.Examples.quotient;
 import static io.steelyard.domain.Examples.rules;
 import static io.steelyard.domain.Examples.tier;
 import static io.steelyard.domain.Examples.usage;
@@ -39,7 +40,7 @@ class RatingTest {
       String quantity, String price, String used, String amount) {
     PriceTerms unit = usage(1, ARREARS, PriceType.UNIT, rules(quantity, price));
 
-    assertThat(Rating.amount(unit, decimal(used))).isEqualByComparingTo(amount);
+    assertThat(Rating.amount(unit, quotient(used)).toDecimal()).isEqualByComparingTo(amount);
   }
 
   @ParameterizedTest
@@ -56,7 +57,7 @@ class RatingTest {
   void bulkChargesWholePacks(String used, String amount) {
     PriceTerms bulk = usage(1, ARREARS, PriceType.BULK, rules("1000", "2"));
 
-    assertThat(Rating.amount(bulk, decimal(used))).isEqualByComparingTo(amount);
+    assertThat(Rating.amount(bulk, quotient(used)).toDecimal()).isEqualByComparingTo(amount);
   }
 
   @ParameterizedTest
@@ -75,7 +76,7 @@ class RatingTest {
   void tieredChargesEachSliceAtItsOwnTier(String used, String amount) {
     PriceTerms tiered = usage(1, ARREARS, PriceType.TIERED, TIERS);
 
-    assertThat(Rating.amount(tiered, decimal(used))).isEqualByComparingTo(amount);
+    assertThat(Rating.amount(tiered, quotient(used)).toDecimal()).isEqualByComparingTo(amount);
   }
 
   @ParameterizedTest
@@ -92,7 +93,7 @@ class RatingTest {
   void volumeChargesAllAtTheTierReached(String used, String amount) {
     PriceTerms volume = usage(1, ARREARS, PriceType.VOLUME, TIERS);
 
-    assertThat(Rating.amount(volume, decimal(used))).isEqualByComparingTo(amount);
+    assertThat(Rating.amount(volume, quotient(used)).toDecimal()).isEqualByComparingTo(amount);
   }
 
   @ParameterizedTest
@@ -101,7 +102,7 @@ class RatingTest {
       PriceType type, String used, String amount) {
     PriceRules packs = rules("10", null, tier("10", "1", null), tier("20", "2", null));
 
-    assertThat(Rating.amount(usage(1, ARREARS, type, packs), decimal(used)))
+    assertThat(Rating.amount(usage(1, ARREARS, type, packs), quotient(used)).toDecimal())
         .isEqualByComparingTo(amount);
   }
 
@@ -110,8 +111,51 @@ class RatingTest {
     PriceRules thirds =
         rules("3", null, tier("1", "1", null), tier("2", "1", null), tier(null, "1", null));
 
-    assertThat(Rating.amount(usage(1, ARREARS, PriceType.TIERED, thirds), decimal("3")))
+    assertThat(
+            Rating.amount(usage(1, ARREARS, PriceType.TIERED, thirds), quotient("3")).toDecimal())
         .isEqualByComparingTo("1");
+  }
+
+  /** What 34 digits of the average would miss by half a cent, a pack or a tier. */
+  @ParameterizedTest
+  @CsvSource({
+    // sum, events, type, quantity of the price, its price, cents
+    "5, 6, UNIT, 1, 0.03, 0.03",
+    "1, 3, UNIT, 1, 0.015, 0.01",
+    "2, 3, UNIT, 2, 0.015, 0.01",
+    "4, 3, BULK, 1, 1, 2.00",
+    "1, 7, TIERED, 1, 0.035, 0.01",
+    "1, 7, VOLUME, 1, 0.035, 0.01",
+  })
+  void anAverageIsChargedAsItIs(
+      String sum, String events, PriceType type, String quantity, String price, String cents) {
+    PriceRules rules = rules(quantity, price, tier(null, price, null));
+    Quotient average = new Quotient(decimal(sum), decimal(events));
+
+    assertThat(Money.toCents(Rating.usageAmount(usage(1, ARREARS, type, rules), average)))
+        .isEqualTo(decimal(cents));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    // sum, events, limit, maxUsage, charged times events, access
+    "10, 3, 3, , 1, false",
+    "9, 3, 3, , 0, true",
+    "8, 3, 3, , 0, true",
+    "10, 3, , 3, 9, false",
+    "8, 3, , 3, 8, true",
+  })
+  void limitsAreComparedWithTheAverageAsItIs(
+      String sum, String events, String limit, String max, String charged, boolean access) {
+    PriceTerms price = usage(1, ARREARS, PriceType.UNIT, rules("1", "2"));
+    Quotient average = new Quotient(decimal(sum), decimal(events));
+
+    assertThat(
+            Rating.chargedQuantity(limited(price, limit, max, false), average)
+                .times(decimal(events))
+                .toDecimal())
+        .isEqualByComparingTo(charged);
+    assertThat(Rating.accessAt(limited(price, limit, max, true), average)).isEqualTo(access);
   }
 
   @ParameterizedTest
@@ -141,10 +185,11 @@ class RatingTest {
     PriceTerms price =
         limited(usage(1, ARREARS, PriceType.UNIT, rules("1", "2")), limit, max, block);
 
-    assertThat(Rating.chargedQuantity(price, decimal(used))).isEqualByComparingTo(charged);
-    assertThat(Rating.usageAmount(price, decimal(used)))
+    assertThat(Rating.chargedQuantity(price, quotient(used)).toDecimal())
+        .isEqualByComparingTo(charged);
+    assertThat(Rating.usageAmount(price, quotient(used)).toDecimal())
         .isEqualByComparingTo(decimal(charged).multiply(BigDecimal.TWO));
-    assertThat(Rating.accessAt(price, decimal(used))).isEqualTo(access);
+    assertThat(Rating.accessAt(price, quotient(used))).isEqualTo(access);
   }
 
   @ParameterizedTest
@@ -152,7 +197,9 @@ class RatingTest {
   void inAdvanceOneQuantityIsChargedWhateverTheLimit(PriceType type, String amount) {
     PriceRules rules = rules("50", "7", tier(null, "55", "5"));
 
-    assertThat(Rating.advanceAmount(limited(usage(1, ARREARS, type, rules), "50", "1", true)))
+    assertThat(
+            Rating.advanceAmount(limited(usage(1, ARREARS, type, rules), "50", "1", true))
+                .toDecimal())
         .isEqualByComparingTo(amount);
   }
 
@@ -172,7 +219,7 @@ class RatingTest {
     BigDecimal amount = BigDecimal.ZERO;
     for (int i = 0; i < 300; i++) {
       used = used.add(BigDecimal.valueOf(random.nextInt(500), 3));
-      BigDecimal next = Rating.amount(price, used);
+      BigDecimal next = Rating.amount(price, Quotient.of(used)).toDecimal();
 
       assertThat(next).isGreaterThanOrEqualTo(amount);
 

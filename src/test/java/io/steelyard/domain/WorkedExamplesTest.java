@@ -6,6 +6,7 @@ import static io.steelyard.domain.Examples.base;
 import static io.steelyard.domain.Examples.decimal;
 import static io.steelyard.domain.Examples.limited;
 import static io.steelyard.domain.Examples.plan;
+import static io.steelyard.domain.Examples.quotient;
 import static io.steelyard.domain.Examples.rules;
 import static io.steelyard.domain.Examples.tier;
 import static io.steelyard.domain.Examples.usage;
@@ -106,8 +107,10 @@ class WorkedExamplesTest {
     PriceTerms graduated = usage(1, ARREARS, PriceType.TIERED, TIERS);
     PriceTerms reached = usage(1, ARREARS, PriceType.VOLUME, TIERS);
 
-    assertThat(Rating.usageAmount(graduated, decimal(used))).isEqualByComparingTo(tiered);
-    assertThat(Rating.usageAmount(reached, decimal(used))).isEqualByComparingTo(volume);
+    assertThat(Rating.usageAmount(graduated, quotient(used)).toDecimal())
+        .isEqualByComparingTo(tiered);
+    assertThat(Rating.usageAmount(reached, quotient(used)).toDecimal())
+        .isEqualByComparingTo(volume);
   }
 
   @ParameterizedTest(name = "{0} used of limit {1}, maxUsage {2}: {4}")
@@ -126,7 +129,7 @@ class WorkedExamplesTest {
     PriceTerms price =
         limited(usage(1, ARREARS, PriceType.TIERED, TIERS), limit, maxUsage, blockOverage);
 
-    assertThat(Rating.usageAmount(price, decimal(used))).isEqualByComparingTo(charged);
+    assertThat(Rating.usageAmount(price, quotient(used)).toDecimal()).isEqualByComparingTo(charged);
   }
 
   @ParameterizedTest(name = "{0} units of which {1} cost {2}: {3}")
