@@ -45,7 +45,11 @@ class PlantedLossIT {
                   ledger,
                   Scene.SEED)
               .start(CONNECTIONS)) {
-        Scene.until("acknowledged", 60, () -> load.acknowledged() > EVENTS);
+        // Which requests are refused is drawn by lot: wait for one.
+        Scene.until(
+            "acknowledged and refused",
+            60,
+            () -> load.acknowledged() > EVENTS && ledger.count(Outcome.REFUSED) > 0);
         load.finish();
         assertThat(load.faults()).isEmpty();
       }
