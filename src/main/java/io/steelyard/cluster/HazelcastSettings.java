@@ -21,6 +21,9 @@ final class HazelcastSettings {
   // Two nodes may go down at once and the register of the event bus is still whole.
   private static final int BACKUPS = 2;
 
+  // The master may die meanwhile; with the default of 5 the comer is told only then.
+  private static final int MASTER_ASKED_SECONDS = 1;
+
   private static final Map<String, String> PROPERTIES =
       Map.ofEntries(
           // on the given address only
@@ -82,6 +85,8 @@ final class HazelcastSettings {
   }
 
   private static void discovery(JoinConfig join, Cluster cluster) {
+    // not of sockets: for how long a comer asks the master it was told of before it asks who is
+    join.getTcpIpConfig().setConnectionTimeoutSeconds(MASTER_ASKED_SECONDS);
     join.getAutoDetectionConfig().setEnabled(false);
     join.getMulticastConfig().setEnabled(false);
     if (cluster.dns() != null || cluster.kubernetesService() != null) {
