@@ -12,6 +12,7 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +29,7 @@ public final class Main {
   private static final int STOPPED = 0;
   private static final int FAILED = 1;
   private static final long NANOS_PER_MS = 1_000_000;
-  private static final long START_LIMIT_S = 180;
+  private static final Duration START_LIMIT = Duration.ofSeconds(180);
   private static final long START_TO_STOP_LIMIT_S = 25;
 
   /** Set by the hook: from then on it alone decides how the process ends. */
@@ -60,18 +61,19 @@ public final class Main {
   private static void serve() {
     configureBuffers();
     long startedAt = System.nanoTime();
-    Future<Service> starting = start();
+    StartLimit limit = new StartLimit(START_LIMIT);
+    Future<Service> starting = start(limit);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(starting), "steelyard-stop"));
     try {
-      Service service = starting.await(START_LIMIT_S, TimeUnit.SECONDS);
-      Optional<Demo.Introduction> demo = service.demo().await(START_LIMIT_S, TimeUnit.SECONDS);
+      Service service = limit.await(starting);
+      Optional<Demo.Introduction> demo = limit.await(service.demo());
       log().info("Started in {} ms", (System.nanoTime() - startedAt) / NANOS_PER_MS);
       introduce(service, demo);
       log().debug("Settings:\n{}", service.config());
     } catch (StartFailure e) {
       fail(starting, e.lines());
     } catch (TimeoutException e) {
-      fail(starting, List.of("the start took longer than " + START_LIMIT_S + " s"));
+      fail(starting, List.of("the start took longer than " + START_LIMIT.toSeconds() + " s"));
     } catch (Exception e) {
       if (!stopping) {
         log().error("The start failed", e);
@@ -103,7 +105,7 @@ public final class Main {
             new MerchantClock(Clock.systemUTC()).systemNow()));
   }
 
-  private static Future<Service> start() {
+  private static Future<Service> start(StartLimit limit) {
     Schemas.readAhead();
     Platform platform = Platform.open();
     return platform
@@ -113,7 +115,7 @@ public final class Main {
         .compose(
             config -> {
               Logging.toStdout(config.logFormat());
-              return Service.start(platform, config, Deployment::of);
+              return Service.start(platform, config, Deployment::of, limit);
             });
   }
 

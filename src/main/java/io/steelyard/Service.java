@@ -85,9 +85,19 @@ public final class Service {
   /** The running service; a start that fails leaves nothing behind, the platform included. */
   static Future<Service> start(
       Platform platform, Config config, Function<Wiring, Deployment> deployment) {
+    return start(platform, config, deployment, new StartLimit(JOIN_LIMIT));
+  }
+
+  /**
+   * As {@link #start(Platform, Config, Function)}.
+   *
+   * @param limit paused while the schema is brought up to date
+   */
+  static Future<Service> start(
+      Platform platform, Config config, Function<Wiring, Deployment> deployment, StartLimit limit) {
     return platform.closedOnFailure(
         Ports.check(platform.vertx(), config)
-            .compose(free -> opened(platform, config))
+            .compose(free -> opened(platform, config, limit))
             .compose(service -> service.run(deployment)));
   }
 
@@ -102,9 +112,9 @@ public final class Service {
    * Joins the cluster and opens the database at the same time, as both wait for others more than
    * they work; undoes one where the other fails. Who does not join changes no schema.
    */
-  private static Future<Service> opened(Platform platform, Config config) {
+  private static Future<Service> opened(Platform platform, Config config, StartLimit limit) {
     Future<Platform> configured = platform.configured(config);
-    Future<Opened> database = apart(() -> openDatabase(config, () -> joined(configured)));
+    Future<Opened> database = apart(() -> openDatabase(config, configured, limit));
     return Future.join(configured, database)
         .map(both -> new Service(configured.result(), config, database.result()))
         .recover(
@@ -143,10 +153,10 @@ public final class Service {
     return outcome.future();
   }
 
-  private static Opened openDatabase(Config config, Runnable beforeMigrating) {
+  private static Opened openDatabase(Config config, Future<Platform> configured, StartLimit limit) {
     Database database = Database.open(config.database(), Path.of(""));
     try {
-      String schema = database.migrate(config.database(), beforeMigrating);
+      String schema = migrated(database, config.database(), configured, limit);
       LOG.info("Database {} has schema version {}", database.endpoint(), schema);
       String configuredKey = config.security().encryptionKey();
       return new Opened(
@@ -156,6 +166,20 @@ public final class Service {
     } catch (RuntimeException | Error e) {
       database.close(StopOrder.POSTGRES_LIMIT);
       throw e;
+    }
+  }
+
+  private static String migrated(
+      Database database, Config.Database config, Future<Platform> configured, StartLimit limit) {
+    try {
+      return database.migrate(
+          config,
+          () -> {
+            joined(configured);
+            limit.pause();
+          });
+    } finally {
+      limit.resume();
     }
   }
 

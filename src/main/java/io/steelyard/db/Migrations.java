@@ -10,6 +10,10 @@ import org.flywaydb.core.api.output.MigrateResult;
 public final class Migrations {
   private static final int CONNECT_RETRIES = 0;
 
+  // A second apart. As long as another migrator may take; with Flyway's 50 the second node of an
+  // upgrade would give up before the first is done.
+  private static final int LOCK_RETRIES = 24 * 3600;
+
   private Migrations() {}
 
   /**
@@ -39,6 +43,7 @@ public final class Migrations {
         Flyway.configure()
             .dataSource(new OneSession(connection))
             .connectRetries(CONNECT_RETRIES)
+            .lockRetryCount(LOCK_RETRIES)
             .locations("classpath:db/migration")
             .failOnMissingLocations(true)
             .load();

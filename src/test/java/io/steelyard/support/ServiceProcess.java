@@ -34,7 +34,7 @@ public final class ServiceProcess implements AutoCloseable {
 
   private static final Pattern API =
       Pattern.compile("(?:^  API +|\"api\":\")(http://[^/\"\\s]+)", Pattern.MULTILINE);
-  private static final long START_S = 120;
+  private static final long START_S = 300;
   private static final Duration ANSWER_LIMIT = Duration.ofMinutes(5);
   private static final AtomicInteger COUNTER = new AtomicInteger();
 
