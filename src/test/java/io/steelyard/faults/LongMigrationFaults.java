@@ -23,16 +23,17 @@ class LongMigrationFaults {
   /** The first table of the service, which is not the migrator's own, takes so long to be made. */
   private static final String SLOW =
       """
-      CREATE TABLE slept (at timestamptz);
-      CREATE FUNCTION sleep_once() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+      CREATE SCHEMA aside;
+      CREATE TABLE aside.slept (at timestamptz);
+      CREATE FUNCTION aside.sleep_once() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
         IF to_regclass('flyway_schema_history') IS NOT NULL
-           AND NOT EXISTS (SELECT FROM slept) THEN
-          INSERT INTO slept VALUES (now());
+           AND NOT EXISTS (SELECT FROM aside.slept) THEN
+          INSERT INTO aside.slept VALUES (now());
           PERFORM pg_sleep(%d);
         END IF;
       END $$;
       CREATE EVENT TRIGGER sleep_once ON ddl_command_start WHEN TAG IN ('CREATE TABLE')
-        EXECUTE FUNCTION sleep_once()
+        EXECUTE FUNCTION aside.sleep_once()
       """
           .formatted(SECONDS);
 
@@ -56,6 +57,6 @@ class LongMigrationFaults {
 
     System.out.println("faults: long-migration: ready after s: " + readyS);
     assertThat(readyS).allMatch(seconds -> seconds >= SECONDS);
-    assertThat(Tables.query(database, "SELECT count(*) FROM slept")).containsExactly("1");
+    assertThat(Tables.query(database, "SELECT count(*) FROM aside.slept")).containsExactly("1");
   }
 }

@@ -21,7 +21,17 @@ final class PromQl {
   private static final Set<String> GROUPING = Set.of("by", "without");
   private static final Set<String> OPERATORS = Set.of("and", "or", "unless", "offset");
   private static final Set<String> FUNCTIONS =
-      Set.of("sum", "max", "min", "avg", "rate", "increase", "changes", "time");
+      Set.of(
+          "sum",
+          "max",
+          "min",
+          "avg",
+          "absent",
+          "rate",
+          "increase",
+          "changes",
+          "max_over_time",
+          "time");
 
   private final List<String> tokens;
   private final Map<String, Set<String>> selectors = new HashMap<>();
