@@ -1,7 +1,6 @@
 package io.steelyard;
 
 import io.steelyard.config.Config;
-import io.steelyard.config.Tls;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -44,18 +43,12 @@ final class Addresses {
     }
     // another process listens where this one does not: on the same port, as far as is known here
     int port = ports.getOrDefault(Deployment.HTTP, config.http().port());
-    return url(config.http().tls(), config.http().host(), port);
+    return config.http().tls().url(config.http().host(), port);
   }
 
   /** Of the management port, on this machine. */
   String managementUrl() {
-    return url(config.management().tls(), config.management().host(), port(Deployment.MANAGEMENT));
-  }
-
-  /** A wildcard address is reached over the loopback one. */
-  private static String url(Tls tls, String host, int port) {
-    String reachable = host.equals("0.0.0.0") || host.equals("::") ? "127.0.0.1" : host;
-    String bracketed = reachable.contains(":") ? "[" + reachable + "]" : reachable;
-    return (tls.enabled() ? "https://" : "http://") + bracketed + ":" + port;
+    String host = config.management().host();
+    return config.management().tls().url(host, port(Deployment.MANAGEMENT));
   }
 }

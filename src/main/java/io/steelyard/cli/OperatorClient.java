@@ -17,6 +17,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLHandshakeException;
 
 /** The operator API of a running service. Blocking; every refusal is a {@link CommandFailure}. */
 final class OperatorClient {
@@ -29,18 +31,23 @@ final class OperatorClient {
   private final String token;
   private final Duration limit;
 
-  // Follows nothing: the token is for this service only.
-  private final HttpClient client =
-      HttpClient.newBuilder()
-          .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(CONNECT_LIMIT)
-          .followRedirects(HttpClient.Redirect.NEVER)
-          .build();
+  private final HttpClient client;
 
-  OperatorClient(URI base, String token, Duration limit) {
+  /**
+   * @param tls for a base that begins with https
+   */
+  OperatorClient(URI base, SSLContext tls, String token, Duration limit) {
     this.base = base;
     this.token = token;
     this.limit = limit;
+    // Follows nothing: the token is for this service only.
+    client =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .sslContext(tls)
+            .connectTimeout(CONNECT_LIMIT)
+            .followRedirects(HttpClient.Redirect.NEVER)
+            .build();
   }
 
   /** A segment of a path. */
@@ -93,6 +100,11 @@ final class OperatorClient {
     } catch (ConnectException e) {
       throw new CommandFailure(
           "no service answers at " + base + ": start it, or name it with --url");
+    } catch (SSLHandshakeException e) {
+      throw new CommandFailure(
+          "no TLS with %s (%s): nothing was sent. Name its authority with --ca, and what it asks for"
+                  .formatted(base, e.getMessage())
+              + " with --certificate and --key");
     } catch (IOException e) {
       throw new CommandFailure(
           "the connection to %s broke (%s); whether it was done is not known"

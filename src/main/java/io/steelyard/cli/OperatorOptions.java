@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Which service a command speaks to, and in what form it answers. */
@@ -30,6 +31,8 @@ final class OperatorOptions {
             + " or what the service whose data directory is database.dataDir made for itself."
       })
   private Path tokenFile;
+
+  @Mixin private ClientTls tls;
 
   @Option(names = "--json", description = "Print the service's answer as it is: JSON.")
   private boolean json;
@@ -56,7 +59,14 @@ final class OperatorOptions {
             ? OperatorNote.read(Path.of(config.database().dataDir()))
             : Optional.empty();
     URI base = base(config, note);
-    return new OperatorClient(base, token(config, note, base), limit.plus(MARGIN));
+    return new OperatorClient(
+        base, tls.context(certificate(config)), token(config, note, base), limit.plus(MARGIN));
+  }
+
+  /** Of the service that the settings lead to: they tell of no other. */
+  private Path certificate(Config config) {
+    boolean known = url == null && config.management().tls().enabled();
+    return known ? Path.of(config.management().tls().certificatePath()) : null;
   }
 
   private URI base(Config config, Optional<OperatorNote> note) {
@@ -68,9 +78,7 @@ final class OperatorOptions {
       } else if (port == 0) {
         throw new CommandFailure("management.port is 0: say with --url where the service is");
       } else {
-        String host = config.management().host();
-        String reachable = host.equals("0.0.0.0") || host.equals("::") ? "127.0.0.1" : host;
-        base = URI.create("http://" + bracketed(reachable) + ":" + port);
+        base = URI.create(config.management().tls().url(config.management().host(), port));
       }
     }
     boolean http = "http".equals(base.getScheme()) || "https".equals(base.getScheme());
@@ -79,10 +87,6 @@ final class OperatorOptions {
           "--url must be like http://127.0.0.1:8081, without user or password");
     }
     return base;
-  }
-
-  private static String bracketed(String host) {
-    return host.contains(":") ? "[" + host + "]" : host;
   }
 
   private String token(Config config, Optional<OperatorNote> note, URI base) {

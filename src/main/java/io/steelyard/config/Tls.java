@@ -21,6 +21,17 @@ public record Tls(
     return certificatePath != null;
   }
 
+  /**
+   * Of the port, on this machine: an address that stands for all is reached over the loopback one.
+   *
+   * @param host that it listens on
+   */
+  public String url(String host, int port) {
+    String reachable = host.equals("0.0.0.0") || host.equals("::") ? "127.0.0.1" : host;
+    String bracketed = reachable.contains(":") ? "[" + reachable + "]" : reachable;
+    return (enabled() ? "https://" : "http://") + bracketed + ":" + port;
+  }
+
   boolean asksClients() {
     return !clientAuth.equals("none");
   }

@@ -3,6 +3,8 @@ package io.steelyard.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.json.Json;
+import io.steelyard.support.Authority;
+import io.steelyard.support.Authority.Issued;
 import io.steelyard.support.CommandProcess;
 import io.steelyard.support.CommandProcess.Outcome;
 import io.steelyard.support.PostgresSupport;
@@ -10,6 +12,7 @@ import io.steelyard.support.TestApp;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -33,9 +36,75 @@ class OperatorCommandsIT {
   }
 
   private CommandProcess command() {
+    return command(app);
+  }
+
+  private CommandProcess command(TestApp service) {
     return new CommandProcess(dir)
         .with("STEELYARD_OPERATOR_TOKEN", TestApp.OPERATOR_TOKEN)
-        .with("STEELYARD_MANAGEMENT_PORT", Integer.toString(app.managementPort()));
+        .with("STEELYARD_MANAGEMENT_PORT", Integer.toString(service.managementPort()));
+  }
+
+  /** The service has a certificate of an authority of its own, and asks for one of its clients. */
+  @Test
+  void aServiceThatSpeaksTlsIsTrustedByItsCertificateAndShownOne() {
+    Authority ours = Authority.create(dir, "ours");
+    Issued server = ours.server("server");
+    Issued client = ours.client("client");
+    String[] shown = {
+      "merchant",
+      "list",
+      "--certificate",
+      client.certificate().toString(),
+      "--key",
+      client.key().toString()
+    };
+    Map<String, String> settings =
+        Map.of(
+            "management.tls.certificatePath", server.certificate().toString(),
+            "management.tls.keyPath", server.key().toString(),
+            "management.tls.clientAuth", "required",
+            "management.tls.clientCaPath", ours.certificate().toString());
+    try (TestApp tls = TestApp.start(settings)) {
+      CommandProcess there = command(tls);
+      Outcome unknown =
+          there.run(with(shown, "--url", "https://127.0.0.1:" + tls.managementPort()));
+      assertThat(unknown.code()).isEqualTo(1);
+      assertThat(unknown.err()).contains("no TLS with https://127.0.0.1:").contains("--ca");
+
+      String url = "https://localhost:" + tls.managementPort();
+      String authority = ours.certificate().toString();
+      assertThat(there.run(with(shown, "--url", url, "--ca", authority)))
+          .isEqualTo(new Outcome(0, "", ""));
+      Outcome anonymous = there.run("merchant", "list", "--url", url, "--ca", authority);
+      assertThat(anonymous.code()).isEqualTo(1);
+      assertThat(anonymous.err()).contains("no TLS with").contains("--certificate");
+
+      // by the settings alone
+      settings.forEach(
+          (name, value) ->
+              there.with(
+                  "STEELYARD_" + name.replace('.', '_').replaceAll("([A-Z])", "_$1").toUpperCase(),
+                  value));
+      assertThat(there.run(shown)).isEqualTo(new Outcome(0, "", ""));
+    }
+  }
+
+  @Test
+  void filesThatAreNoCertificatesAreRefused() throws Exception {
+    Path text = Files.writeString(dir.resolve("text.pem"), "nothing");
+    String url = "https://127.0.0.1:" + app.managementPort();
+
+    assertThat(command().run("merchant", "list", "--url", url, "--ca", "none.pem").err())
+        .contains("none.pem cannot be read");
+    assertThat(command().run("merchant", "list", "--url", url, "--ca", text.toString()).err())
+        .contains("holds no certificate in PEM");
+    assertThat(command().run("merchant", "list", "--certificate", text.toString()).code())
+        .isEqualTo(2);
+  }
+
+  private static String[] with(String[] words, String... more) {
+    return Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new);
   }
 
   private String run(String... args) {
