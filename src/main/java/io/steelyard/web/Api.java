@@ -204,7 +204,7 @@ public final class Api {
     Id merchant = call.merchant().id();
     arrival.isOf(merchant);
     long announced = BodyReader.announced(arrival.request());
-    MerchantShares.Place place = shares.enter(merchant, announced);
+    Place place = shares.enter(merchant, announced);
     if (place != null) {
       return runAt(place, arrival, call);
     }
@@ -221,7 +221,7 @@ public final class Api {
   }
 
   /** Meanwhile it is not in flight. */
-  private Future<MerchantShares.Place> awaitPlace(HttpServerRequest request, PlaceWait wait) {
+  private Future<Place> awaitPlace(HttpServerRequest request, PlaceWait wait) {
     inFlight--;
     request.exceptionHandler(gone -> wait.giveUp());
     if (!wait.isInLine()) {
@@ -237,11 +237,11 @@ public final class Api {
             });
   }
 
-  private Future<Answer> runAt(MerchantShares.Place place, Arrival arrival, Call call) {
+  private Future<Answer> runAt(Place place, Arrival arrival, Call call) {
     return runHolding(arrival, call, place).onComplete(done -> place.leave());
   }
 
-  private Future<Answer> runHolding(Arrival arrival, Call call, MerchantShares.Place place) {
+  private Future<Answer> runHolding(Arrival arrival, Call call, Place place) {
     Absence absence = new Absence();
     BodyBytes.Held held = bodyBytes.hold(place, absence);
     return operate(arrival, call, held, absence).onComplete(done -> held.end());

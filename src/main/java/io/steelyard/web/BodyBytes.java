@@ -31,11 +31,11 @@ final class BodyBytes {
 
   /** What one request holds, from its first byte to its answer. */
   final class Held {
-    private final MerchantShares.Place place;
+    private final Place place;
     private final Absence absence;
     private long bytes;
 
-    private Held(MerchantShares.Place place, Absence absence) {
+    private Held(Place place, Absence absence) {
       this.place = place;
       this.absence = absence;
     }
@@ -49,7 +49,7 @@ final class BodyBytes {
       return true;
     }
 
-    /** As {@link MerchantShares.Place#resume}. */
+    /** As {@link Place#resume}. */
     Future<?> resume(Waits waits) {
       return place == null ? Future.succeededFuture() : place.resume(waits);
     }
@@ -95,7 +95,7 @@ final class BodyBytes {
    * @param place that the bytes count towards too, or null for a request of no merchant
    * @param absence from those in flight at this instance, while its body is silent
    */
-  Held hold(MerchantShares.Place place, Absence absence) {
+  Held hold(Place place, Absence absence) {
     return new Held(place, absence);
   }
 }

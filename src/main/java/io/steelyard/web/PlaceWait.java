@@ -21,23 +21,47 @@ final class PlaceWait extends Waits.Wait {
   private final Id merchant;
   private final long bodyBytes;
   private final Waits waits;
+  private final boolean returning;
   private final ContextInternal context = ContextInternal.current();
-  private final Promise<MerchantShares.Place> place = context.promise();
+  private final Promise<Place> place = context.promise();
   private boolean inLine;
 
   /** Written by who admits, and read once it is handed over. */
-  private MerchantShares.Place given;
+  private Place given;
 
+  /** For a place. */
   PlaceWait(MerchantShares shares, Id merchant, long bodyBytes, int waitMs, Waits waits) {
+    this(shares, merchant, bodyBytes, null, waitMs, waits);
+  }
+
+  /** For being in flight again at a place that is suspended. */
+  PlaceWait(MerchantShares shares, Place suspended, int waitMs, Waits waits) {
+    this(shares, suspended.merchant(), 0, suspended, waitMs, waits);
+  }
+
+  private PlaceWait(
+      MerchantShares shares,
+      Id merchant,
+      long bodyBytes,
+      Place suspended,
+      int waitMs,
+      Waits waits) {
     super(waitMs);
     this.shares = shares;
     this.merchant = merchant;
     this.bodyBytes = bodyBytes;
+    this.returning = suspended != null;
+    this.given = suspended;
     this.waits = waits;
   }
 
   Id merchant() {
     return merchant;
+  }
+
+  /** Whether it is for a place that was had before, and suspended. */
+  boolean isReturning() {
+    return returning;
   }
 
   /** Those that are said to follow; negative where nothing is said. */
@@ -60,15 +84,15 @@ final class PlaceWait extends Waits.Wait {
   }
 
   /** Fails with {@link Failure.Overloaded} when the time is up. */
-  Future<MerchantShares.Place> place() {
+  Future<Place> place() {
     return place.future();
   }
 
-  void given(MerchantShares.Place its) {
+  void given(Place its) {
     given = its;
   }
 
-  MerchantShares.Place given() {
+  Place given() {
     return given;
   }
 

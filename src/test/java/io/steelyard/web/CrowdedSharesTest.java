@@ -6,7 +6,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.steelyard.config.Config;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
-import io.steelyard.web.MerchantShares.Place;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;

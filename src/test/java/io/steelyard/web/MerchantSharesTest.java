@@ -40,7 +40,7 @@ class MerchantSharesTest {
 
   @Test
   void aMerchantHasItsPlacesAndNoMoreAndOthersHaveTheirs() {
-    MerchantShares.Place first = shares.enter(A, 0);
+    Place first = shares.enter(A, 0);
     for (int i = 1; i < PLACES; i++) {
       assertThat(shares.enter(A, 0)).isNotNull();
     }
@@ -55,8 +55,8 @@ class MerchantSharesTest {
 
   @Test
   void bytesAreCountedForAllRequestsOfAMerchantTogether() {
-    MerchantShares.Place one = shares.enter(A, 0);
-    MerchantShares.Place another = shares.enter(A, 0);
+    Place one = shares.enter(A, 0);
+    Place another = shares.enter(A, 0);
     assertThat(one.take(BYTES - 10)).isTrue();
     assertThat(another.take(11)).isFalse();
     assertThat(another.fits(11)).isFalse();
@@ -72,9 +72,9 @@ class MerchantSharesTest {
 
   @Test
   void whatARequestPromisedIsItsOwnFromTheBeginningAndCountsOnce() {
-    MerchantShares.Place one = shares.enter(A, BODY);
+    Place one = shares.enter(A, BODY);
     assertThat(shares.enter(A, BYTES - BODY + 1)).isNull();
-    MerchantShares.Place another = shares.enter(A, BYTES - BODY);
+    Place another = shares.enter(A, BYTES - BODY);
 
     assertThat(one.fits(BODY)).isTrue();
     assertThat(one.take(BODY)).isTrue();
@@ -114,7 +114,7 @@ class MerchantSharesTest {
               .start(
                   () -> {
                     for (int i = 0; i < 500; i++) {
-                      MerchantShares.Place place = shares.enter(A, i % 3);
+                      Place place = shares.enter(A, i % 3);
                       if (place != null) {
                         entered.incrementAndGet();
                         most.accumulateAndGet(inside.incrementAndGet(), Math::max);

@@ -9,7 +9,6 @@ import io.steelyard.bus.FailureException;
 import io.steelyard.config.Config;
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
-import io.steelyard.web.MerchantShares.Place;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
