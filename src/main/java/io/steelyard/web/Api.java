@@ -1,15 +1,10 @@
 package io.steelyard.web;
 
-import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.opentelemetry.api.trace.Span;
 import io.steelyard.bus.Call;
-import io.steelyard.bus.Failure;
-import io.steelyard.bus.FailureException;
-import io.steelyard.bus.Waits;
 import io.steelyard.config.Config;
-import io.steelyard.domain.Id;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -24,42 +19,27 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Takes requests through the same steps on both ports: count and refuse above the limit, admit,
- * wait for a place, read the body, run the operation, answer. One per HTTP verticle instance.
+ * The paths of one port, and the steps that each request of theirs takes: let it in, read its body,
+ * run the operation, answer. One per HTTP verticle instance.
  */
 public final class Api {
-  private final Config config;
   private final List<ApiPath> paths;
-  private final Gate gate;
+  private final Admission admission;
   private final MeterRegistry metrics;
   private final BodyReader bodies;
-  private final BodyBytes bodyBytes;
   private final ExchangeReader exchanges;
   private final Patience patience;
-  private final Counter refused;
-  private final MerchantShares shares;
-  private final Waits places;
   private final AccessLog access;
-  private int inFlight;
-  private int absent;
 
   public Api(
       Vertx vertx, Config config, Gate gate, MeterRegistry metrics, List<Endpoint> endpoints) {
-    this.config = config;
     this.paths = ApiPath.of(endpoints);
-    this.gate = gate;
     this.metrics = metrics;
     this.bodies = new BodyReader(vertx, config.limits().bodyBytes(), config.timeouts().bodyMs());
-    this.bodyBytes = new BodyBytes(config.limits().bodyBytesInFlight(), metrics);
+    this.admission = new Admission(vertx, config, gate, bodies, metrics);
+    this.exchanges = new ExchangeReader(config, bodies);
     this.patience = new Patience(config.timeouts().idleMs());
-    this.shares = MerchantShares.of(vertx, config.limits(), config.timeouts().placeMs(), metrics);
-    this.places = Waits.of(vertx, config.timeouts().placeMs());
-    this.exchanges = new ExchangeReader(config, bodies, places);
     this.access = new AccessLog(config.log());
-    this.refused =
-        Counter.builder("steelyard.http.refused")
-            .description("Requests refused because too many were in flight")
-            .register(metrics);
   }
 
   /**
@@ -134,16 +114,16 @@ public final class Api {
   private void serve(Arrival arrival) {
     HttpServerRequest request = arrival.request();
     nameSpan(arrival);
-    if (inFlight >= config.limits().httpInFlightPerInstance()) {
-      Problems.respond(request, arrival.requestId(), full());
+    InFlight.Slot slot = admission.enter();
+    if (slot == null) {
+      Problems.respond(request, arrival.requestId(), admission.refusal());
       access.answered(arrival, request.response().getStatusCode());
       return;
     }
-    inFlight++;
-    run(arrival)
+    admission
+        .during(arrival, slot, (call, held) -> operate(arrival, call, held))
         .onComplete(
             outcome -> {
-              inFlight--;
               boolean gone = request.response().closed();
               answer(request, arrival.requestId(), outcome);
               observe(arrival, gone ? AccessLog.GONE : request.response().getStatusCode());
@@ -163,12 +143,6 @@ public final class Api {
         .setAttribute("url.path", endpoint.path());
   }
 
-  private FailureException full() {
-    refused.increment();
-    return new Failure.Overloaded("overloaded", "The service is at its capacity. Try again.", 1)
-        .asException();
-  }
-
   private void answer(HttpServerRequest request, String requestId, AsyncResult<Answer> outcome) {
     if (outcome.succeeded()) {
       send(request.response(), outcome.result());
@@ -184,121 +158,10 @@ public final class Api {
     }
   }
 
-  private Future<Answer> run(Arrival arrival) {
-    try {
-      Future<Call> admitted = gate.admit(arrival.request(), arrival.requestId());
-      if (!admitted.succeeded()) {
-        arrival.request().pause(); // what follows must not be lost while its key is looked up
-      }
-      return admitted.compose(call -> runShared(arrival, call));
-    } catch (RuntimeException e) {
-      return Future.failedFuture(e);
-    }
-  }
-
-  /** No merchant takes all of the capacity, so that one that floods does not shut out others. */
-  private Future<Answer> runShared(Arrival arrival, Call call) {
-    if (call.merchant() == null) {
-      return runHolding(arrival, call, null);
-    }
-    Id merchant = call.merchant().id();
-    arrival.isOf(merchant);
-    long announced = BodyReader.announced(arrival.request());
-    Place place = shares.enter(merchant, announced);
-    if (place != null) {
-      return runAt(place, arrival, call);
-    }
-    arrival.request().pause();
-    return awaitPlace(arrival.request(), shares.await(merchant, announced, places))
-        .compose(
-            free -> {
-              if (inFlight <= config.limits().httpInFlightPerInstance()) {
-                return runAt(free, arrival, call);
-              }
-              free.leave();
-              return Future.failedFuture(full());
-            });
-  }
-
-  /** Meanwhile it is not in flight. */
-  private Future<Place> awaitPlace(HttpServerRequest request, PlaceWait wait) {
-    inFlight--;
-    request.exceptionHandler(gone -> wait.giveUp());
-    if (!wait.isInLine()) {
-      bodies.drop(request);
-    }
-    return wait.place()
-        .onComplete(done -> inFlight++)
-        .onFailure(
-            error -> {
-              if (!request.response().closed()) {
-                refused.increment();
-              }
-            });
-  }
-
-  private Future<Answer> runAt(Place place, Arrival arrival, Call call) {
-    return runHolding(arrival, call, place).onComplete(done -> place.leave());
-  }
-
-  private Future<Answer> runHolding(Arrival arrival, Call call, Place place) {
-    Absence absence = new Absence();
-    BodyBytes.Held held = bodyBytes.hold(place, absence);
-    return operate(arrival, call, held, absence).onComplete(done -> held.end());
-  }
-
-  /** While its body is silent, a request is not in flight. */
-  private final class Absence implements BodyBytes.Absence {
-    private boolean begun;
-
-    @Override
-    public boolean isPossible() {
-      return absent < config.limits().connectionsPerInstance();
-    }
-
-    @Override
-    public void begin() {
-      begun = true;
-      absent++;
-      inFlight--;
-    }
-
-    /** What was read, unless there is no room for it any more. */
-    private Future<Exchange> ended(AsyncResult<Exchange> read) {
-      if (!begun) {
-        return read.failed()
-            ? Future.failedFuture(read.cause())
-            : Future.succeededFuture(read.result());
-      }
-      absent--;
-      inFlight++;
-      if (read.failed()) {
-        return Future.failedFuture(noted(read.cause()));
-      }
-      return inFlight > config.limits().httpInFlightPerInstance()
-          ? Future.failedFuture(full())
-          : Future.succeededFuture(read.result());
-    }
-
-    /** Who comes back and finds no place is refused like any other. */
-    private Throwable noted(Throwable cause) {
-      if (cause instanceof FailureException known
-          && known.failure() instanceof Failure.Overloaded) {
-        refused.increment();
-      }
-      return cause;
-    }
-  }
-
-  private Future<Answer> operate(Arrival arrival, Call call, BodyBytes.Held held, Absence absence) {
-    try {
-      return exchanges
-          .read(arrival, call, held)
-          .transform(absence::ended)
-          .compose(exchange -> perform(arrival.endpoint(), exchange));
-    } catch (RuntimeException | Error e) { // what it holds would be held for ever
-      return Future.failedFuture(e);
-    }
+  private Future<Answer> operate(Arrival arrival, Call call, Held held) {
+    return exchanges
+        .read(arrival, call, held)
+        .compose(exchange -> perform(arrival.endpoint(), exchange));
   }
 
   private Future<Answer> perform(Endpoint endpoint, Exchange exchange) {

@@ -41,7 +41,7 @@ final class BodyReader {
    * The inflated body; fails with a {@link Refusal} of 408, 413, 415 or, without room for what is
    * {@code held}, 503. Resumes the request.
    */
-  Future<Buffer> read(HttpServerRequest request, BodyBytes.Held held) {
+  Future<Buffer> read(HttpServerRequest request, Held held) {
     if (request.response().closed()) {
       return unreadable().failed(); // nobody would say that nothing more comes
     }
@@ -116,7 +116,7 @@ final class BodyReader {
     return unsaid ? -1 : 0;
   }
 
-  private Future<Buffer> collect(HttpServerRequest request, BodyBytes.Held held) {
+  private Future<Buffer> collect(HttpServerRequest request, Held held) {
     Collecting collecting = new Collecting(request, held);
     request.handler(collecting::take);
     // The client has gone; nobody hears of it.
@@ -129,7 +129,7 @@ final class BodyReader {
   /** One body on its way. */
   private final class Collecting {
     private final HttpServerRequest request;
-    private final BodyBytes.Held held;
+    private final Held held;
     private final Promise<Buffer> whole = Promise.promise();
     private boolean ended;
 
@@ -143,7 +143,7 @@ final class BodyReader {
     private boolean suspended;
     private Waits.Wait wait;
 
-    Collecting(HttpServerRequest request, BodyBytes.Held held) {
+    Collecting(HttpServerRequest request, Held held) {
       this.request = request;
       this.held = held;
       await(timeoutMs);
@@ -228,7 +228,7 @@ final class BodyReader {
         413, "body_too_large", "The body may have at most " + bytesMax + " bytes.");
   }
 
-  private Future<Buffer> inflate(Buffer sent, BodyBytes.Held held) {
+  private Future<Buffer> inflate(Buffer sent, Held held) {
     Inflater inflater = new Inflater(true);
     try {
       byte[] bytes = sent.getBytes();

@@ -2,7 +2,6 @@ package io.steelyard.web;
 
 import io.steelyard.bus.Call;
 import io.steelyard.bus.Failure;
-import io.steelyard.bus.Waits;
 import io.steelyard.config.Config;
 import io.steelyard.json.StrictJson;
 import io.vertx.core.Future;
@@ -20,23 +19,18 @@ final class ExchangeReader {
   private final BodyReader bodies;
   private final StrictJson json;
   private final int requestMs;
-  private final Waits places;
 
-  /**
-   * @param places ends the waits for a place
-   */
-  ExchangeReader(Config config, BodyReader bodies, Waits places) {
+  ExchangeReader(Config config, BodyReader bodies) {
     this.bodies = bodies;
-    this.places = places;
     this.json = new StrictJson(config.limits());
     this.requestMs = config.timeouts().requestMs();
   }
 
   /**
-   * The exchange, in flight at its merchant's, whose call has from now on the time of its endpoint.
-   * Fails with a {@link Refusal}, without such a place, or with the faults of the JSON; may throw.
+   * The exchange, in flight, whose call has from now on the time of its endpoint. Fails with a
+   * {@link Refusal}, as {@link Held#resume}, or with the faults of the JSON; may throw.
    */
-  Future<Exchange> read(Arrival arrival, Call call, BodyBytes.Held held) {
+  Future<Exchange> read(Arrival arrival, Call call, Held held) {
     HttpServerRequest request = arrival.request();
     Endpoint.Body wanted = arrival.endpoint().body();
     if (wanted == Endpoint.Body.NONE) {
@@ -53,7 +47,7 @@ final class ExchangeReader {
     }
     return bodies
         .read(request, held)
-        .compose(body -> held.resume(places).map(body))
+        .compose(body -> held.resume().map(body))
         .map(body -> exchange(arrival, call, body, isParsed(wanted) ? tree(body) : null));
   }
 
