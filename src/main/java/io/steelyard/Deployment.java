@@ -1,5 +1,6 @@
 package io.steelyard;
 
+import io.steelyard.Entry.Kind;
 import io.steelyard.billing.BillingVerticle;
 import io.steelyard.bus.Bus;
 import io.steelyard.bus.ServiceVerticle;
@@ -28,7 +29,6 @@ import io.steelyard.usage.ExplainVerticle;
 import io.steelyard.usage.RetentionMetrics;
 import io.steelyard.usage.RetentionVerticle;
 import io.steelyard.usage.UsageVerticle;
-import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.ThreadingModel;
@@ -38,51 +38,21 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The verticles. Management starts first, so that it answers for the process while the rest starts
- * and stops; then the features, side by side; then HTTP, when everything it asks is there; last
- * what begins to work by itself, which would take the processors from the start. They stop one
- * after the other, in the reverse of their order here.
+ * The verticles. Those of a {@link Kind} start side by side, kind after kind. They stop one after
+ * the other, in the order of their kinds then, and within it in the reverse of their order here.
  */
 final class Deployment {
-  /** The entry whose stop waits for the requests in flight. */
   static final String HTTP = "http";
 
   static final String MANAGEMENT = "management";
 
-  private static final Set<String> CLOCKWORK = Set.of("aggregation", "billing", "delivery");
   private static final Logger LOG = LoggerFactory.getLogger(Deployment.class);
   private static final Duration START_LIMIT = Duration.ofSeconds(30);
-
-  /**
-   * @param instances 0 leaves it out of this process
-   * @param verticle a new one at every call
-   */
-  record Entry(
-      String name,
-      int instances,
-      ThreadingModel threadingModel,
-      Supplier<? extends Deployable> verticle) {
-
-    static Entry eventLoop(String name, int instances, Supplier<? extends Deployable> verticle) {
-      return new Entry(name, instances, ThreadingModel.EVENT_LOOP, verticle);
-    }
-
-    static Entry worker(String name, int instances, Supplier<? extends Deployable> verticle) {
-      return new Entry(name, instances, ThreadingModel.WORKER, verticle);
-    }
-
-    private boolean isAsked() {
-      return !name.equals(MANAGEMENT) && !name.equals(HTTP) && !CLOCKWORK.contains(name);
-    }
-  }
 
   /** Why one entry did not start. */
   static final class Failed extends RuntimeException {
@@ -127,6 +97,7 @@ final class Deployment {
     return new Deployment(
         List.of(
             Entry.eventLoop(
+                Kind.MANAGEMENT,
                 MANAGEMENT,
                 1,
                 () ->
@@ -138,6 +109,7 @@ final class Deployment {
                         wiring.readiness(),
                         port -> wiring.listening().accept(MANAGEMENT, port))),
             Entry.eventLoop(
+                Kind.FEATURE,
                 "gateway",
                 count.gateway().instances(),
                 () ->
@@ -151,32 +123,39 @@ final class Deployment {
                         wiring.publicUrl(),
                         idempotency)),
             Entry.eventLoop(
+                Kind.FEATURE,
                 "merchant",
                 count.merchant().instances(),
                 () ->
                     new MerchantVerticle(
                         settings, pools, clock, idempotency, config.keys().lastUseMs())),
             Entry.eventLoop(
+                Kind.FEATURE,
                 "catalog",
                 count.catalog().instances(),
                 () -> new CatalogVerticle(settings, pools, clock)),
             Entry.eventLoop(
+                Kind.FEATURE,
                 "credit",
                 count.credit().instances(),
                 () -> new CreditVerticle(settings, pools, clock, idempotency)),
             Entry.eventLoop(
+                Kind.FEATURE,
                 "invoice",
                 count.invoice().instances(),
                 () -> new InvoiceVerticle(settings, pools, clock, idempotency)),
             Entry.eventLoop(
+                Kind.FEATURE,
                 "subscription",
                 count.subscription().instances(),
                 () -> new SubscriptionVerticle(settings, pools, clock, boundaries, idempotency)),
             Entry.eventLoop(
+                Kind.FEATURE,
                 "customer",
                 count.customer().instances(),
                 CustomerVerticle.instances(settings, pools, clock, boundaries, idempotency)),
             Entry.worker(
+                Kind.CLOCKWORK,
                 "aggregation",
                 count.aggregation().instances(),
                 () ->
@@ -188,20 +167,24 @@ final class Deployment {
                         config.database().distributed(),
                         wiring.metrics())),
             Entry.eventLoop(
+                Kind.CLOCKWORK,
                 "billing",
                 count.billing().instances(),
                 () -> new BillingVerticle(settings, pools, clock, config.billing(), boundaries)),
             Entry.worker(
+                Kind.FEATURE,
                 "explain",
                 count.explain().instances(),
                 () -> new ExplainVerticle(settings, pools, clock, config.explain())),
             Entry.eventLoop(
+                Kind.FEATURE,
                 "retention",
                 count.retention().instances(),
                 () ->
                     new RetentionVerticle(
                         settings, pools, clock, config.events(), retentionMetrics)),
             Entry.worker(
+                Kind.FEATURE,
                 "integrity",
                 count.integrity().instances(),
                 () ->
@@ -214,14 +197,17 @@ final class Deployment {
                         config.database().distributed(),
                         integrityMetrics)),
             Entry.eventLoop(
+                Kind.CLOCKWORK,
                 "delivery",
                 count.delivery().instances(),
                 () -> new DeliveryVerticle(settings, pools, clock, bus, config.delivery())),
             Entry.eventLoop(
+                Kind.FEATURE,
                 "usage",
                 count.usage().instances(),
                 () -> new UsageVerticle(settings, pools, clock, config.ingest())),
             Entry.eventLoop(
+                Kind.EDGE,
                 HTTP,
                 count.http().instances(),
                 () ->
@@ -237,17 +223,17 @@ final class Deployment {
 
   /** A failure leaves those running that have started. */
   Future<Void> start(Vertx vertx) {
-    return start(vertx, entry -> entry.name().equals(MANAGEMENT))
-        .compose(answers -> start(vertx, Entry::isAsked))
-        .compose(served -> start(vertx, entry -> entry.name().equals(HTTP)))
-        .compose(listening -> start(vertx, entry -> CLOCKWORK.contains(entry.name())));
+    Future<Void> started = Future.succeededFuture();
+    for (Kind kind : Kind.values()) {
+      started = started.compose(before -> start(vertx, kind));
+    }
+    return started;
   }
 
-  private Future<Void> start(Vertx vertx, Predicate<Entry> which) {
+  private Future<Void> start(Vertx vertx, Kind kind) {
     List<Future<Running>> starting =
         entries.stream()
-            .filter(entry -> entry.instances() > 0)
-            .filter(which)
+            .filter(entry -> entry.kind() == kind && entry.instances() > 0)
             .map(entry -> start(vertx, entry))
             .toList();
     return Future.join(starting)
@@ -279,21 +265,23 @@ final class Deployment {
   }
 
   /**
-   * Adds the stop of every entry that runs, from the last to the first: HTTP with its own limit,
+   * Adds the stop of every entry that runs: what takes requests first and each with its own limit,
    * and one limit for all that no request needs any more.
    */
-  void addStopSteps(Vertx vertx, Shutdown shutdown, Duration httpLimit, Duration othersLimit) {
+  void addStopSteps(Vertx vertx, Shutdown shutdown, Duration edgeLimit, Duration othersLimit) {
     Shutdown others = new Shutdown();
-    running.sort(Comparator.comparing(each -> entries.indexOf(each.entry())));
-    while (!running.isEmpty()) {
-      Running last = running.removeLast();
-      boolean http = last.entry().name().equals(HTTP);
-      (http ? shutdown : others)
+    running.sort(
+        Comparator.<Running>comparingInt(each -> each.entry().kind().stops())
+            .thenComparing(each -> entries.indexOf(each.entry()), Comparator.reverseOrder()));
+    for (Running each : running) {
+      boolean edge = each.entry().kind() == Kind.EDGE;
+      (edge ? shutdown : others)
           .step(
-              last.entry().name(),
-              http ? httpLimit : othersLimit,
-              () -> vertx.undeploy(last.deploymentId()));
+              each.entry().name(),
+              edge ? edgeLimit : othersLimit,
+              () -> vertx.undeploy(each.deploymentId()));
     }
+    running.clear();
     shutdown.step("the verticles", othersLimit, others::run);
   }
 }

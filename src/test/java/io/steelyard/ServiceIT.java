@@ -3,7 +3,7 @@ package io.steelyard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.steelyard.Deployment.Entry;
+import io.steelyard.Entry.Kind;
 import io.steelyard.config.Config;
 import io.steelyard.config.StartFailure;
 import io.steelyard.db.Endpoint;
@@ -84,18 +84,24 @@ class ServiceIT {
   }
 
   @Test
-  void theClockworkStartsLastAndAllStopInReverseOfTheirOrderWhileNotReady() throws Exception {
+  void kindsSayWhatStartsAndStopsWhenAndThereIsNoReadinessMeanwhile() throws Exception {
     Service service =
         start(
             external(Map.of()),
             wiring ->
                 new Deployment(
                     List.of(
-                        Entry.eventLoop("management", 1, () -> noting("management", wiring)),
-                        Entry.eventLoop("customer", 2, () -> noting("customer", wiring)),
-                        Entry.eventLoop("usage", 0, () -> noting("usage", wiring)),
-                        Entry.worker("aggregation", 1, () -> noting("aggregation", wiring)),
-                        Entry.eventLoop("http", 1, () -> noting("http", wiring)))));
+                        Entry.eventLoop(Kind.EDGE, "http", 1, () -> noting("http", wiring)),
+                        Entry.eventLoop(
+                            Kind.FEATURE, "customer", 2, () -> noting("customer", wiring)),
+                        Entry.eventLoop(Kind.FEATURE, "usage", 0, () -> noting("usage", wiring)),
+                        Entry.worker(
+                            Kind.CLOCKWORK, "aggregation", 1, () -> noting("aggregation", wiring)),
+                        Entry.eventLoop(
+                            Kind.MANAGEMENT,
+                            "management",
+                            1,
+                            () -> noting("management", wiring)))));
 
     assertThat(service.ready()).isTrue();
     assertThat(stop(service)).isTrue();
@@ -126,8 +132,10 @@ class ServiceIT {
             wiring ->
                 new Deployment(
                     List.of(
-                        Entry.eventLoop("customer", 1, () -> meeting(customer, credit)),
-                        Entry.eventLoop("credit", 1, () -> meeting(credit, customer)))));
+                        Entry.eventLoop(
+                            Kind.FEATURE, "customer", 1, () -> meeting(customer, credit)),
+                        Entry.eventLoop(
+                            Kind.FEATURE, "credit", 1, () -> meeting(credit, customer)))));
 
     assertThat(stop(service)).isTrue();
   }
@@ -147,7 +155,8 @@ class ServiceIT {
             external(Map.of()),
             wiring ->
                 new Deployment(
-                    List.of(Entry.eventLoop("http", 1, () -> slowHttp(wiring, arrived)))));
+                    List.of(
+                        Entry.eventLoop(Kind.EDGE, "http", 1, () -> slowHttp(wiring, arrived)))));
     try (HttpClient client = HttpClient.newHttpClient()) {
       CompletableFuture<HttpResponse<String>> answer =
           client.sendAsync(
@@ -201,8 +210,10 @@ class ServiceIT {
                         wiring ->
                             new Deployment(
                                 List.of(
-                                    Entry.eventLoop("usage", 1, () -> noting("usage", wiring)),
-                                    Entry.eventLoop("credit", 1, () -> failing("no credit")))))
+                                    Entry.eventLoop(
+                                        Kind.FEATURE, "usage", 1, () -> noting("usage", wiring)),
+                                    Entry.eventLoop(
+                                        Kind.FEATURE, "credit", 1, () -> failing("no credit")))))
                     .await(60, TimeUnit.SECONDS))
         .hasMessage("the verticle \"credit\" did not start")
         .hasRootCauseMessage("no credit");
@@ -226,6 +237,7 @@ class ServiceIT {
                         new Deployment(
                             List.of(
                                 Entry.eventLoop(
+                                    Kind.EDGE,
                                     "http",
                                     1,
                                     () ->
