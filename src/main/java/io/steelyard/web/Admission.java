@@ -19,7 +19,7 @@ import java.util.function.BiFunction;
  */
 final class Admission {
   private final Gate gate;
-  private final BodyReader bodies;
+  private final UnwantedBody unwanted;
   private final InFlight inFlight;
   private final BodyBytes bodyBytes;
   private final MerchantShares shares;
@@ -27,13 +27,13 @@ final class Admission {
   private final Counter refused;
 
   /**
-   * @param bodies drops what comes of a body that only waits to be refused
+   * @param unwanted drops what comes of a body that only waits to be refused
    */
-  Admission(Vertx vertx, Config config, Gate gate, BodyReader bodies, MeterRegistry metrics) {
+  Admission(Vertx vertx, Config config, Gate gate, UnwantedBody unwanted, MeterRegistry metrics) {
     Config.Limits limits = config.limits();
     int placeMs = config.timeouts().placeMs();
     this.gate = gate;
-    this.bodies = bodies;
+    this.unwanted = unwanted;
     this.inFlight = new InFlight(limits.httpInFlightPerInstance(), limits.connectionsPerInstance());
     this.bodyBytes = new BodyBytes(limits.bodyBytesInFlight(), metrics);
     this.shares = MerchantShares.of(vertx, limits, placeMs, metrics);
@@ -106,7 +106,7 @@ final class Admission {
     slot.leave();
     request.exceptionHandler(gone -> wait.giveUp());
     if (!wait.isInLine()) {
-      bodies.drop(request);
+      unwanted.drop(request);
     }
     return wait.place()
         .onFailure(

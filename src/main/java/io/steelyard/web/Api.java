@@ -26,7 +26,6 @@ public final class Api {
   private final List<ApiPath> paths;
   private final Admission admission;
   private final MeterRegistry metrics;
-  private final BodyReader bodies;
   private final ExchangeReader exchanges;
   private final Patience patience;
   private final AccessLog access;
@@ -35,9 +34,10 @@ public final class Api {
       Vertx vertx, Config config, Gate gate, MeterRegistry metrics, List<Endpoint> endpoints) {
     this.paths = ApiPath.of(endpoints);
     this.metrics = metrics;
-    this.bodies = new BodyReader(vertx, config.limits().bodyBytes(), config.timeouts().bodyMs());
-    this.admission = new Admission(vertx, config, gate, bodies, metrics);
-    this.exchanges = new ExchangeReader(config, bodies);
+    this.admission = new Admission(vertx, config, gate, new UnwantedBody(vertx, config), metrics);
+    this.exchanges =
+        new ExchangeReader(
+            config, new BodyReader(vertx, config.limits().bodyBytes(), config.timeouts().bodyMs()));
     this.patience = new Patience(config.timeouts().idleMs());
     this.access = new AccessLog(config.log());
   }
@@ -148,14 +148,10 @@ public final class Api {
       send(request.response(), outcome.result());
       return;
     }
-    boolean closing = outcome.cause() instanceof Refusal refusal && refusal.isClosing();
-    if (closing) {
+    if (outcome.cause() instanceof Refusal refusal && refusal.isClosing()) {
       request.pause(); // nothing of what it still sends is wanted
     }
     Problems.respond(request, requestId, outcome.cause());
-    if (!closing) {
-      bodies.discard(request);
-    }
   }
 
   private Future<Answer> operate(Arrival arrival, Call call, Held held) {

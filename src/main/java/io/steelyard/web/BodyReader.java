@@ -9,7 +9,6 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
@@ -25,13 +24,11 @@ final class BodyReader {
   private static final long NANOS_PER_MS = 1_000_000;
   private static final int INFLATE_CHUNK = 16 * 1024;
 
-  private final Vertx vertx;
   private final int bytesMax;
   private final long timeoutMs;
   private final Waits waits;
 
   BodyReader(Vertx vertx, int bytesMax, long timeoutMs) {
-    this.vertx = vertx;
     this.bytesMax = bytesMax;
     this.timeoutMs = timeoutMs;
     this.waits = new Waits(vertx, Math.clamp(timeoutMs / 20, 10, LOOK_MS_MAX));
@@ -67,40 +64,6 @@ final class BodyReader {
     }
     Future<Buffer> sent = collect(request, held);
     return gzip ? sent.compose(body -> inflate(body, held)) : sent;
-  }
-
-  /** Drops what comes of a body until its refusal is told, and of more than a body nothing. */
-  void drop(HttpServerRequest request) {
-    AtomicLong left = new AtomicLong(bytesMax);
-    request
-        .handler(
-            unwanted -> {
-              if (left.addAndGet(-unwanted.length()) < 0) {
-                request.pause();
-              }
-            })
-        .resume();
-  }
-
-  /**
-   * Drops what is left of a body that nobody wants, so that the connection's next request is seen.
-   * What exceeds the limits of a wanted body ends the connection, or its stream.
-   */
-  void discard(HttpServerRequest request) {
-    if (request.isEnded() || request.response().closed()) {
-      return;
-    }
-    AtomicLong left = new AtomicLong(bytesMax);
-    long timer = vertx.setTimer(timeoutMs, fired -> Closing.end(request));
-    request.handler(
-        chunk -> {
-          if (left.addAndGet(-chunk.length()) < 0) {
-            Closing.end(request);
-          }
-        });
-    request.exceptionHandler(error -> vertx.cancelTimer(timer));
-    request.endHandler(end -> vertx.cancelTimer(timer));
-    request.resume();
   }
 
   /** How many bytes of a body are said to follow; negative where that is not said. */

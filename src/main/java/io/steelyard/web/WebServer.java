@@ -59,6 +59,7 @@ public final class WebServer {
   private HttpServer server;
   private TlsRenewal renewal;
   private final AccessLog access;
+  private final UnwantedBody unwanted;
   private final SharedGauge open;
   private int connections;
 
@@ -96,6 +97,7 @@ public final class WebServer {
     this.port = port;
     this.metrics = metrics;
     this.access = new AccessLog(config.log());
+    this.unwanted = new UnwantedBody(vertx, config);
     this.open =
         SharedGauge.of(
             vertx,
@@ -226,6 +228,7 @@ public final class WebServer {
       refuse(request, requestId, Refusal.closing(400, "malformed_request", problem));
       return;
     }
+    unwanted.discardBehindAnswer(request);
     if (!api.handle(request, requestId)) {
       others.handle(request);
     }

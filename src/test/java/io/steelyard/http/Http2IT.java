@@ -58,6 +58,8 @@ class Http2IT {
                 "1",
                 "limits.bodyBytes",
                 "4096",
+                "timeouts.bodyMs",
+                "2000",
                 "http.tls.certificatePath",
                 server.certificate().toString(),
                 "http.tls.keyPath",
@@ -154,6 +156,17 @@ class Http2IT {
       assertThat(connection.answer())
           .returns(5, RawHttp2.Answer::stream)
           .returns(200, RawHttp2.Answer::status);
+    }
+  }
+
+  /** Or it would hold one of its connection's streams, and what is kept of it, for ever. */
+  @Test
+  void aStreamThatGoesOnBehindItsAnswerIsEnded() throws IOException {
+    try (RawHttp2 connection = connect()) {
+      connection.request(1, 0, "POST", "/nowhere");
+      assertThat(connection.answer()).returns(404, RawHttp2.Answer::status);
+
+      assertThat(connection.read(RawHttp2.RST_STREAM).stream()).isEqualTo(1);
     }
   }
 

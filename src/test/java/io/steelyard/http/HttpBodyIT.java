@@ -10,6 +10,7 @@ import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -262,6 +263,40 @@ class HttpBodyIT {
       assertRefusedForGood(http, 408, "body_timeout");
     }
     assertThat(Duration.between(start, Instant.now())).isLessThan(Duration.ofMillis(BODY_MS * 4));
+  }
+
+  /** Or whoever sends a byte now and then would hold a connection for ever. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "GET /external/customers", // whose body is passed over
+        "PUT /external/event", // of a path without that method
+        "POST /nowhere",
+        "GET /openapi.json",
+        "POST /external/customers/x/y/z/nowhere",
+      })
+  void aBodyThatDribblesInBehindItsAnswerIsCutOffToo(String line) {
+    try (RawHttp http = RawHttp.connect(app.port())) {
+      http.send(
+          "%s HTTP/1.1\nHost: a\nX-Api-Key: %s\nContent-Length: 4000\n\n"
+              .formatted(line, merchant.key()));
+      assertThat(http.read().status()).isBetween(200, 499);
+
+      assertThat(isCutOffWhileItDribbles(http)).isTrue();
+    }
+  }
+
+  private static boolean isCutOffWhileItDribbles(RawHttp http) {
+    Instant start = Instant.now();
+    while (Duration.between(start, Instant.now()).toMillis() < BODY_MS * 4) {
+      try {
+        http.send(" ");
+      } catch (UncheckedIOException e) {
+        return true;
+      }
+      sleep();
+    }
+    return false;
   }
 
   private static void sleep() {
