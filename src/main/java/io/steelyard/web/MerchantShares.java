@@ -94,7 +94,7 @@ final class MerchantShares implements Shareable {
   /**
    * Waits for a place behind those that wait already, for as long as a request may. What is too
    * much for the line waits as long, though only to be refused: who is refused at once would only
-   * come back so much sooner.
+   * come back so much sooner. So is whoever comes when too many wait like this.
    *
    * @param bodyBytes that are said to follow; negative where nothing is said
    * @param waits ends those of the caller's context, which must be one of Vert.x
@@ -111,9 +111,15 @@ final class MerchantShares implements Shareable {
   private PlaceWait begun(PlaceWait wait) {
     if (waitMs == 0) {
       wait.refuse();
+      return wait;
+    }
+    wait.begin();
+    if (change(wait.merchant(), share -> share.line().join(wait))) {
+      wait.joined();
+    } else if (waiting.addInVain()) {
+      wait.endsInVain(waiting::removeInVain);
     } else {
-      wait.begin();
-      wait.joined(change(wait.merchant(), share -> share.line().join(wait)));
+      wait.giveUp();
     }
     return wait;
   }

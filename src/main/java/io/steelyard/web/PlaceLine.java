@@ -24,6 +24,7 @@ final class PlaceLine {
     private final long bytesMax;
     private final AtomicLong bytes = new AtomicLong();
     private final AtomicLong requests = new AtomicLong();
+    private final AtomicLong inVain = new AtomicLong();
 
     Total(long bytesMax) {
       this.bytesMax = bytesMax;
@@ -31,6 +32,22 @@ final class PlaceLine {
 
     long requests() {
       return requests.get();
+    }
+
+    /**
+     * Counts one more that is in no line and only waits to be refused; false where these already
+     * take as much memory as lines may.
+     */
+    boolean addInVain() {
+      if (inVain.incrementAndGet() > bytesMax / PlaceWait.HEAD_BYTES) {
+        inVain.decrementAndGet();
+        return false;
+      }
+      return true;
+    }
+
+    void removeInVain() {
+      inVain.decrementAndGet();
     }
 
     private boolean take(long more) {

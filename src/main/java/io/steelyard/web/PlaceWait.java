@@ -14,7 +14,7 @@ import io.vertx.core.internal.ContextInternal;
 final class PlaceWait extends Waits.Wait {
   // What a request takes while it waits: its head, and as much of its body as comes before the
   // connection is no longer read.
-  private static final int HEAD_BYTES = 2048;
+  static final int HEAD_BYTES = 2048;
   private static final int UNREAD_BYTES_MAX = 256 * 1024;
 
   private final MerchantShares shares;
@@ -74,8 +74,13 @@ final class PlaceWait extends Waits.Wait {
     return HEAD_BYTES + (bodyBytes < 0 ? UNREAD_BYTES_MAX : Math.min(bodyBytes, UNREAD_BYTES_MAX));
   }
 
-  void joined(boolean hasJoined) {
-    inLine = hasJoined;
+  void joined() {
+    inLine = true;
+  }
+
+  /** It is in no line. */
+  void endsInVain(Runnable whenRefused) {
+    place.future().onFailure(refused -> whenRefused.run());
   }
 
   /** Whether it may get a place; otherwise it only waits to be refused. */

@@ -245,6 +245,34 @@ class PlaceWaitTest {
     assertThat(patient.await(shares, merchant(3), 0).isInLine()).isFalse();
   }
 
+  /** Each takes memory too, and over HTTP/2 there may be far more of them than connections. */
+  @Test
+  void noMoreWaitInVainThanInLineAndTheOthersAreRefusedAtOnce() throws Exception {
+    MerchantShares shares = shares(1, 6000, 100); // of 2048 each, so two
+    shares.enter(A, 0);
+    shares.enter(merchant(2), 0);
+    assertThat(patient.await(shares, A, 0).isInLine()).isTrue();
+    PlaceWait one = patient.await(shares, A, 0);
+    PlaceWait another = quick.await(shares, A, 0);
+
+    assertRefusedAtOnce(patient.await(shares, A, 0));
+    assertThat(one.place().isComplete()).isFalse();
+    assertThat(patient.await(shares, merchant(2), 0).isInLine()).isTrue();
+
+    assertRefused(another); // its time is up
+    patient.context().runOnContext(now -> one.giveUp());
+    assertRefused(one);
+    PlaceWait third = patient.await(shares, A, 0);
+    PlaceWait fourth = patient.await(shares, A, 0);
+    assertThat(List.of(third, fourth)).noneMatch(wait -> wait.place().isComplete());
+    assertRefusedAtOnce(patient.await(shares, A, 0));
+  }
+
+  private static void assertRefusedAtOnce(PlaceWait wait) {
+    assertThat(wait.isInLine()).isFalse();
+    assertThat(wait.place().failed()).isTrue();
+  }
+
   @Test
   void aLongBodyCountsAsFarAsItIsReadAndAnUnknownOneAsMuch() {
     MerchantShares shares = shares(1, 1 << 20, 100);
