@@ -94,7 +94,7 @@ final class MerchantShares implements Shareable {
   /**
    * Waits for a place behind those that wait already, for as long as a request may. What is too
    * much for the line waits as long, though only to be refused: who is refused at once would only
-   * come back so much sooner. So is whoever comes when too many wait like this.
+   * come back so much sooner. What comes while too many wait like that is refused at once.
    *
    * @param bodyBytes that are said to follow; negative where nothing is said
    * @param waits ends those of the caller's context, which must be one of Vert.x

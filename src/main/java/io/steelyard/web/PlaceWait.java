@@ -78,7 +78,7 @@ final class PlaceWait extends Waits.Wait {
     inLine = true;
   }
 
-  /** It is in no line. */
+  /** It is in no line, and somebody counts it until it is refused. */
   void endsInVain(Runnable whenRefused) {
     place.future().onFailure(refused -> whenRefused.run());
   }
