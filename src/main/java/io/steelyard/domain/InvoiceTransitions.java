@@ -83,6 +83,14 @@ public final class InvoiceTransitions {
     return next;
   }
 
+  /**
+   * Whether an operator may have an invoice go on like this. What a pending one comes to may still
+   * change, so that nobody can have paid it: only billing makes it final.
+   */
+  public static boolean allowsOperator(InvoiceStatus from, InvoiceStatus to) {
+    return allows(from, to) && !inGatewaysHands(from) && (from != PENDING || to == VOID);
+  }
+
   /** Whether a call to the gateway is under way, so that nobody else may change the invoice. */
   public static boolean inGatewaysHands(InvoiceStatus status) {
     return IN_GATEWAYS_HANDS.contains(status);

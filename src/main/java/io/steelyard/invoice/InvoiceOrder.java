@@ -79,7 +79,7 @@ record InvoiceOrder(Call call, Head invoice, Instant now, String reason) {
   }
 
   Future<Void> mustAllow(InvoiceStatus to) {
-    return !InvoiceTransitions.inGatewaysHands(status()) && InvoiceTransitions.allows(status(), to)
+    return InvoiceTransitions.allowsOperator(status(), to)
         ? Future.succeededFuture()
         : illegal(to.wire());
   }
@@ -99,6 +99,9 @@ record InvoiceOrder(Call call, Head invoice, Instant now, String reason) {
             .collect(Collectors.joining(", "));
     if (next.isEmpty()) {
       return "Nothing follows " + status.wire() + ".";
+    }
+    if (status == InvoiceStatus.PENDING) {
+      return "It is not final yet: billing leads on to one of: " + next + ".";
     }
     return InvoiceTransitions.inGatewaysHands(status)
         ? "The gateway's answer leads on to one of: " + next + "."

@@ -6,6 +6,7 @@ import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
+import io.steelyard.support.TestApp.Answer;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -128,6 +129,29 @@ class CorrectionsIT {
 
     assertThat(account.invoices()).isEqualTo(5);
     assertThat(invoicesWith(account, "2040-01-31..2040-02-29 4 4.00")).containsExactly(2);
+  }
+
+  @Test
+  void whatAPendingInvoiceCorrectsIsBilledOnceAlsoWhenSomebodyWouldPayItNow() {
+    Account account = Account.subscribed(app);
+    account.at("2040-03-10T00:00:00Z");
+    account.call(4, "2040-02-10T00:00:00Z");
+    account.at("2040-03-31T18:00:00Z");
+    assertThat(account.lines(2)).contains("2040-01-31..2040-02-29 4 4.00");
+    String pay = "/invoices/" + account.invoice(2).get("id") + "/pay";
+
+    Answer refused = account.merchant().operator("POST", pay).send();
+
+    assertThat(refused.status()).as(refused.text()).isEqualTo(409);
+    assertThat(refused.<String>at("code")).isEqualTo("illegal_transition");
+    assertThat(refused.<String>at("detail"))
+        .startsWith("The invoice is pending and cannot become or be paid. It is not final yet:");
+    assertThat(account.invoice(2)).containsEntry("status", "pending");
+    account.at("2040-06-10T00:00:00Z");
+    assertThat(invoicesWith(account, "2040-01-31..2040-02-29 4 4.00")).containsExactly(2);
+    assertThat(toCorrect(account)).isEmpty();
+    assertThat(account.merchant().operator("POST", pay).send(200).<String>at("issueDate"))
+        .isEqualTo("2040-04-01T00:00:00.000Z");
   }
 
   @Test

@@ -84,6 +84,22 @@ class TransitionsTest {
     }
   }
 
+  @Test
+  void anOperatorDoesWhatTheTableAllowsButWhatIsTheGatewaysOrBillings() {
+    for (InvoiceStatus from : InvoiceStatus.values()) {
+      for (InvoiceStatus to : InvoiceStatus.values()) {
+        boolean others =
+            InvoiceTransitions.inGatewaysHands(from)
+                || from == InvoiceStatus.PENDING && to != InvoiceStatus.VOID;
+        assertThat(InvoiceTransitions.allowsOperator(from, to))
+            .as("%s to %s", from, to)
+            .isEqualTo(InvoiceTransitions.allows(from, to) && !others);
+      }
+    }
+    assertThat(InvoiceTransitions.allowsOperator(InvoiceStatus.PENDING, InvoiceStatus.PAID))
+        .isFalse();
+  }
+
   @ParameterizedTest
   @EnumSource
   void anActionGoesFromReadyToUnderWayAndBackAndMayBeGivenUp(DeliveryAction action) {
