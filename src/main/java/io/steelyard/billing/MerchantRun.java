@@ -202,18 +202,24 @@ final class MerchantRun {
                     : repeat(job, attempt, claim, before + work.done()));
   }
 
-  /** Late events that still wait to be counted may draw from what has ended. */
+  /**
+   * Late events that still wait to be counted may draw from what has ended, so that grace is over
+   * when no such event was accepted within it.
+   */
   private Future<Long> expire(Attempt attempt, long before) {
     if (attempt.countedBy() == null) {
       return Future.succeededFuture(before);
     }
-    Instant now = attempt.clock().now();
     Future<Integer> transaction =
         Transactions.run(
             pool,
             tx ->
                 expiry.expire(
-                    tx, attempt.call().merchantId(), due.graceOver(now), now, config.claimMax()));
+                    tx,
+                    attempt.call().merchantId(),
+                    due.graceOver(attempt.countedBy()),
+                    attempt.clock().now(),
+                    config.claimMax()));
     return transactions
         .limited(DueTransactions.SLOW_STATEMENTS_MAX, transaction)
         .onSuccess(metrics::expired)
