@@ -54,15 +54,27 @@ final class BasisLoader {
     List<Id> invoices = wanted.stream().map(Wanted::invoice).filter(each -> each != null).toList();
     return rebills
         .due(tx, call.merchantId(), subscriptions, invoices)
+        .compose(due -> load(tx, call, wanted, due, invoices));
+  }
+
+  /** As {@link #load}, for an invoice that is yet to be made after those on their way. */
+  Future<Loaded> loadUpcoming(SqlClient tx, Call call, Wanted wanted) {
+    Id subscription = wanted.subscription().id();
+    return rebills
+        .dueLater(tx, call.merchantId(), List.of(subscription))
+        .compose(due -> load(tx, call, List.of(wanted), due, List.of()))
+        .map(loaded -> loaded.get(subscription));
+  }
+
+  private Future<Map<Id, Loaded>> load(
+      SqlClient tx, Call call, List<Wanted> wanted, List<RebillStore.Due> due, List<Id> invoices) {
+    return totals
+        .totals(tx, call.merchantId(), periods(wanted, due))
         .compose(
-            due ->
-                totals
-                    .totals(tx, call.merchantId(), periods(wanted, due))
-                    .compose(
-                        totals ->
-                            rebills
-                                .billed(tx, call.merchantId(), keys(due), invoices)
-                                .map(billed -> new Facts(due, totals, billed))))
+            totals ->
+                rebills
+                    .billed(tx, call.merchantId(), keys(due), invoices)
+                    .map(billed -> new Facts(due, totals, billed)))
         .map(facts -> assemble(wanted, facts, call.merchant().zone()));
   }
 

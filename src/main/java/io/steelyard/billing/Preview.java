@@ -78,8 +78,7 @@ final class Preview {
         .compose(
             current ->
                 basis
-                    .load(tx, call, List.of(new Wanted(subscription, current, null)))
-                    .map(loaded -> loaded.get(subscription.id()))
+                    .loadUpcoming(tx, call, new Wanted(subscription, current, null))
                     .compose(
                         loaded ->
                             catalog

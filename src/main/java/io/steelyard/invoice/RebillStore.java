@@ -20,8 +20,7 @@ import java.util.UUID;
 
 /** Periods whose cost may differ from what was billed for them, and what that was. */
 public final class RebillStore {
-  // A period whose own invoice is still on its way is corrected there.
-  private static final String DUE =
+  private static final String WAITING =
       """
       SELECT r.subscription_id, r.period_index, r.usage, r.fixed, p.period_start, p.period_end,
              p.is_trial, p.opened_at
@@ -33,11 +32,20 @@ public final class RebillStore {
          AND NOT EXISTS (
            SELECT FROM invoice i
             WHERE i.merchant_id = $1 AND i.subscription_id = r.subscription_id
-              AND i.boundary_index = r.period_index + 1
+              AND i.boundary_index %s
               AND i.status IN ('pending', 'paused') AND i.issue_date IS NULL
               AND i.id <> ALL ($3::uuid[]))
        ORDER BY r.subscription_id, r.period_index
       """;
+
+  // A period whose own invoice is still on its way is corrected there.
+  private static final String DUE = WAITING.formatted("= r.period_index + 1");
+
+  // Any that is on its way corrects all periods before its boundary, as soon as it is final. One
+  // that
+  // only stands for what could not be made is the next itself.
+  private static final String DUE_LATER =
+      WAITING.formatted("> r.period_index AND i.finalise_at IS NOT NULL");
 
   // What a void invoice billed for usage is free again; its fixed prices stay as they are. What an
   // invoice corrects is billed once that is final: until then another may do it.
@@ -117,8 +125,26 @@ public final class RebillStore {
    */
   public Future<List<Due>> due(
       SqlClient client, UUID merchantId, Collection<Id> subscriptions, Collection<Id> invoices) {
+    return due(DUE, client, merchantId, subscriptions, invoices);
+  }
+
+  /**
+   * The corrections that invoices of these subscriptions will have which are yet to be made: those
+   * on their way leave none of their own.
+   */
+  public Future<List<Due>> dueLater(
+      SqlClient client, UUID merchantId, Collection<Id> subscriptions) {
+    return due(DUE_LATER, client, merchantId, subscriptions, List.of());
+  }
+
+  private static Future<List<Due>> due(
+      String sql,
+      SqlClient client,
+      UUID merchantId,
+      Collection<Id> subscriptions,
+      Collection<Id> invoices) {
     return client
-        .preparedQuery(DUE)
+        .preparedQuery(sql)
         .execute(
             Tuple.of(
                 merchantId,

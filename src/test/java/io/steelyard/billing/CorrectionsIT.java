@@ -155,6 +155,33 @@ class CorrectionsIT {
   }
 
   @Test
+  void whatAPendingInvoiceCorrectsIsNotForeseenForTheNext() {
+    String late = "2040-01-31..2040-02-29 4 4.00";
+    Account account = Account.subscribed(app);
+    String id = account.subscription();
+    account.at("2040-03-10T00:00:00Z");
+    account.call(4, "2040-02-10T00:00:00Z");
+    account.at("2040-03-11T00:00:00Z");
+    assertThat(Account.shown(account.preview(id))).contains(late);
+
+    account.at("2040-03-31T18:00:00Z");
+    assertThat(account.invoice(2)).containsEntry("status", "pending");
+    assertThat(account.lines(2)).contains(late);
+
+    assertThat(Account.shown(account.preview(id)))
+        .containsExactly("2040-04-30..2040-05-31 1 49.00", "2040-03-31..2040-04-30 0 0.00");
+    account.call(2, "2040-02-11T00:00:00Z");
+    account.at("2040-03-31T19:00:00Z");
+    assertThat(Account.shown(account.preview(id))).as("that is on the pending one too").hasSize(2);
+    account.at("2040-04-02T00:00:00Z");
+    assertThat(account.lines(2)).contains("2040-01-31..2040-02-29 6 6.00");
+    assertThat(Account.shown(account.preview(id))).hasSize(2);
+    account.call(1, "2040-02-12T00:00:00Z");
+    account.at("2040-04-03T00:00:00Z");
+    assertThat(Account.shown(account.preview(id))).contains("2040-01-31..2040-02-29 7 1.00");
+  }
+
+  @Test
   void theUsageOfAVoidInvoiceIsBilledAndItsUnitsAreDrawnByTheNext() {
     Account account = Account.subscribed(app);
     account

@@ -310,6 +310,25 @@ class ParkingIT {
   }
 
   @Test
+  void whatItWillCorrectIsForeseenWhileAnInvoiceCannotBeMade() {
+    merchant.at("2040-02-05T00:00:00Z");
+    use(1, "2040-01-20T00:00:00Z");
+    String refused = Fault.REFUSED_PERIOD.breaking.replace("= 0", "< 2");
+    sql(refused);
+    merchant.at("2040-03-05T00:00:00Z");
+    assertThat(oddInvoices()).containsExactly("0 test 9.00", "1 test 21.00", "2 paused 0.00");
+
+    Answer upcoming = merchant.get("/external/subscriptions/" + odd + "/upcoming-invoice");
+
+    assertThat(upcoming.<List<Map<String, Object>>>at("invoiceLineItems"))
+        .extracting(line -> line.get("amount").toString())
+        .containsExactly("9", "15", "3");
+    sql(Fault.REFUSED_PERIOD.mending);
+    resume(odd);
+    assertThat(oddInvoices()).last().isEqualTo("2 test 27.00");
+  }
+
+  @Test
   void whatStandsForAnInvoiceCannotBeVoided() {
     sql(Fault.REFUSED_PERIOD.breaking);
     merchant.at("2040-02-05T00:00:00Z");
