@@ -31,8 +31,8 @@ import java.util.Set;
 final class InvoiceChanges {
   private static final String LOCKED =
       """
-      SELECT id, customer_id, subscription_id, status, payment_gateway, external_id, issue_date,
-             finalise_at
+      SELECT id, customer_id, subscription_id, boundary_index, status, payment_gateway, external_id,
+             issue_date, finalise_at
         FROM invoice WHERE merchant_id = $1 AND id = $2
          FOR NO KEY UPDATE
       """;
@@ -190,16 +190,16 @@ final class InvoiceChanges {
                             reversals.release(
                                 tx,
                                 order.merchantId(),
-                                periods.stream()
-                                    .map(
-                                        index ->
-                                            new PeriodKey(
-                                                new Id(
-                                                    IdKind.SUBSCRIPTION, invoice.subscriptionId()),
-                                                index))
-                                    .toList(),
+                                closedBy(invoice, periods),
                                 invoice.id(),
                                 order.now())));
+  }
+
+  // What it only corrects has drawn for an invoice of before, which may stand.
+  private static List<PeriodKey> closedBy(Head invoice, List<Integer> billed) {
+    int closed = invoice.boundaryIndex() - 1;
+    Id subscription = new Id(IdKind.SUBSCRIPTION, invoice.subscriptionId());
+    return billed.contains(closed) ? List.of(new PeriodKey(subscription, closed)) : List.of();
   }
 
   /** The last change by an operator: nothing is to be done at the gateway any more. */

@@ -247,6 +247,38 @@ class CorrectionsIT {
   }
 
   @Test
+  void aVoidInvoiceGivesBackTheUnitsOfItsOwnPeriodButNotOfOneThatItOnlyCorrects() {
+    Account account =
+        Account.of(
+            app,
+            Account.CATALOG
+                + """
+                    allocations:
+                      - {customPricingUnit: credits, amount: 1000, billingCadence: monthly}
+                """);
+    account.subscribe();
+    account.use("token", 600, "2040-02-10T00:00:00Z");
+    account.at("2040-03-10T00:00:00Z");
+    account.use("token", 50, "2040-03-09T00:00:00Z");
+    account.call(4, "2040-02-10T00:00:00Z");
+    account.at("2040-04-05T00:00:00Z");
+    String correction = "2040-01-31..2040-02-29 4 4.00";
+    assertThat(account.lines(2)).contains(correction);
+
+    account
+        .merchant()
+        .operator("POST", "/invoices/" + account.invoice(2).get("id") + "/void")
+        .send(200);
+    account.at("2040-05-10T00:00:00Z");
+
+    assertThat(account.lines(3)).contains(correction);
+    // the 600 are on the first invoice, which stands; the 50 are the void one's
+    assertThat(account.transactions().stream().filter(each -> each.contains("usage -")))
+        .containsExactlyInAnyOrder("usage -600", "usage -50", "2040-05-01 usage -50");
+    assertThat(account.remaining()).isEqualTo(950);
+  }
+
+  @Test
   void theyDoAlsoWhereAnInvoiceIsFinalAtOnce() {
     Account account =
         Account.of(
