@@ -3,7 +3,9 @@ package io.steelyard.domain;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * What of an event decides whether and how it counts.
@@ -15,6 +17,9 @@ import java.util.Optional;
 public record EventFacts(String eventName, String userId, Map<String, Object> data) {
   private static final String DATA = "data.";
 
+  /** In place of the value of a member that is not there. */
+  private static final Object MISSING = new Object();
+
   public EventFacts {
     if (data == null) {
       data = Map.of();
@@ -23,27 +28,53 @@ public record EventFacts(String eventName, String userId, Map<String, Object> da
 
   /**
    * The value under {@code eventName}, {@code userId} or {@code data.<path>}. In a path each dot
-   * goes one object deeper, unless a member's own name has the dots. A JSON null is no value.
+   * goes one object deeper, unless a member's own name has the dots: of several members that the
+   * path may begin with, the longest name under which it leads to a member counts. A JSON null is
+   * no value.
    */
   public Optional<Object> property(String key) {
     return switch (key) {
       case "eventName" -> Optional.of(eventName);
       case "userId" -> Optional.ofNullable(userId);
-      default ->
-          key.startsWith(DATA) ? member(data, key.substring(DATA.length())) : Optional.empty();
+      default -> key.startsWith(DATA) ? data(key.substring(DATA.length())) : Optional.empty();
     };
   }
 
-  private static Optional<Object> member(Map<?, ?> object, String path) {
+  private Optional<Object> data(String path) {
+    Object value = member(data, path);
+    return value == MISSING ? Optional.empty() : Optional.ofNullable(value);
+  }
+
+  private static Object member(Map<?, ?> object, String path) {
     Object value = object.get(path);
     if (value != null || object.containsKey(path)) {
-      return Optional.ofNullable(value);
+      return value;
     }
-    int dot = path.indexOf('.');
-    if (dot >= 0 && object.get(path.substring(0, dot)) instanceof Map<?, ?> inner) {
-      return member(inner, path.substring(dot + 1));
+    return path.indexOf('.') < 0 ? MISSING : innerMember(object, path);
+  }
+
+  /** Goes by the members, not by the dots, so that it takes no longer than the event is large. */
+  private static Object innerMember(Map<?, ?> object, String path) {
+    NavigableMap<Integer, Map<?, ?>> ways = new TreeMap<>();
+    object.forEach(
+        (name, value) -> {
+          if (value instanceof Map<?, ?> inner && beginsWith(path, (String) name)) {
+            ways.put(((String) name).length(), inner);
+          }
+        });
+    for (Map.Entry<Integer, Map<?, ?>> way : ways.descendingMap().entrySet()) {
+      Object value = member(way.getValue(), path.substring(way.getKey() + 1));
+      if (value != MISSING) {
+        return value;
+      }
     }
-    return Optional.empty();
+    return MISSING;
+  }
+
+  private static boolean beginsWith(String path, String name) {
+    return path.length() > name.length()
+        && path.charAt(name.length()) == '.'
+        && path.startsWith(name);
   }
 
   /**

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -139,6 +140,60 @@ class EventRulesTest {
 
     assertThat(new EventFacts("e", null, nested).property("data.a.b.c")).contains("deep");
     assertThat(new EventFacts("e", null, nested).property("data.a.c")).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "data.usage.v1.tokens, 5",
+    "data.usage.v1.by.region.eu.west, 7",
+    "data.usage.v2.tokens, 9",
+    "data.both.ways.in.a, 1",
+    "data.both.ways.in.b, 2",
+    "data.both.ways.in.c, 3",
+    "data..leading, 4",
+  })
+  void anyMemberOnThePathMayHaveDotsInItsNameTheLongestNameFirst(String key, String number) {
+    Map<String, Object> data =
+        Map.of(
+            "usage.v1",
+            Map.of("tokens", 5, "by.region", Map.of("eu.west", 7)),
+            "usage",
+            Map.of("v1", 6, "v2", Map.of("tokens", 9)),
+            "both.ways.in",
+            Map.of("a", 1),
+            "both.ways",
+            Map.of("in", Map.of("a", 10, "b", 2)),
+            "both",
+            Map.of("ways.in", Map.of("a", 100, "b", 20, "c", 3)),
+            "",
+            Map.of("leading", 4));
+    EventRules rules = new EventRules(List.of(List.of()), Calculation.SUM, key);
+
+    assertThat(rules.number(new EventFacts("e", null, data))).contains(new BigDecimal(number));
+  }
+
+  @Test
+  void aMemberWithoutAValueIsNotLookedForElsewhere() {
+    Map<String, Object> empty = new HashMap<>();
+    empty.put("b", null);
+    Map<String, Object> data = Map.of("x.a", empty, "x", Map.of("a.b", 1), "x.a.c", List.of());
+
+    assertThat(new EventFacts("e", null, data).property("data.x.a.b")).isEmpty();
+    assertThat(new EventFacts("e", null, data).property("data.x.a.c.d")).isEmpty();
+    assertThat(new EventFacts("e", null, data).property("data.x.a")).contains(empty);
+    assertThat(new EventFacts("e", null, data).property("data.x.")).isEmpty();
+  }
+
+  @Test
+  @Timeout(5)
+  void howLongAPathIsLookedForIsAMatterOfTheEventNotOfItsDots() {
+    Map<String, Object> data = Map.of("a", 1);
+    for (int depth = 0; depth < 12; depth++) {
+      data = Map.of("a", data, "a.a", data, "a.a.a", 1);
+    }
+    String wanted = "data." + "a.".repeat(4000) + "b";
+
+    assertThat(new EventFacts("e", null, data).property(wanted)).isEmpty();
   }
 
   @Test
