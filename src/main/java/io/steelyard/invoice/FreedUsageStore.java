@@ -2,11 +2,13 @@ package io.steelyard.invoice;
 
 import io.steelyard.db.Sql;
 import io.vertx.core.Future;
+import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlClient;
 import io.vertx.sqlclient.Tuple;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 
 /** Closed periods whose usage is to be billed again. */
@@ -32,6 +34,21 @@ final class FreedUsageStore {
        ORDER BY period_index
       """;
 
+  private static final String STANDING =
+      """
+      SELECT s.customer_id, p.period_index IS NOT NULL AS exists,
+             coalesce(p.period_index < s.period_index, false) OR s.status IN ('ended', 'deleted')
+               AS closed,
+             EXISTS (SELECT FROM invoice i
+                      WHERE i.merchant_id = $1 AND i.subscription_id = s.id
+                        AND i.boundary_index = p.period_index + 1
+                        AND i.status IN ('pending', 'paused') AND i.issue_date IS NULL) AS awaited
+        FROM subscription s
+        LEFT JOIN subscription_period p
+          ON p.merchant_id = s.merchant_id AND p.subscription_id = s.id AND p.period_index = $3
+       WHERE s.merchant_id = $1 AND s.id = $2
+      """;
+
   private static final String REBILL_USAGE =
       """
       INSERT INTO rebill (merchant_id, subscription_id, period_index, usage, fixed, since, ended)
@@ -41,6 +58,33 @@ final class FreedUsageStore {
       ON CONFLICT (subscription_id, period_index) DO UPDATE
       SET usage = true, ended = excluded.ended
       """;
+
+  /**
+   * How a period stands.
+   *
+   * @param exists whether the subscription has come to it
+   * @param billed whether it is closed, and no invoice on its way is to bill it
+   */
+  record Standing(UUID customerId, boolean exists, boolean billed) {}
+
+  /** Empty when the merchant has no such subscription. */
+  Future<Optional<Standing>> standing(
+      SqlClient tx, UUID merchantId, UUID subscriptionId, int period) {
+    return tx.preparedQuery(STANDING)
+        .execute(Tuple.of(merchantId, subscriptionId, period))
+        .map(
+            rows -> {
+              if (rows.size() == 0) {
+                return Optional.empty();
+              }
+              Row row = rows.iterator().next();
+              return Optional.of(
+                  new Standing(
+                      row.getUUID("customer_id"),
+                      row.getBoolean("exists"),
+                      row.getBoolean("closed") && !row.getBoolean("awaited")));
+            });
+  }
 
   /** The periods whose usage an invoice bills. */
   Future<List<Integer>> billedPeriods(SqlClient tx, UUID merchantId, UUID invoiceId) {

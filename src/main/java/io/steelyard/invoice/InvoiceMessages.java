@@ -72,6 +72,17 @@ public sealed interface InvoiceMessages<R extends Reply> extends Request<R> {
   record RequestCollection(String id) implements InvoiceMessages<InvoiceView> {}
 
   /**
+   * Has an invoice to come charge the difference between what the usage of a closed period costs
+   * and what was billed for it, if there is one.
+   *
+   * @param period its index
+   */
+  record RequestRebill(String subscriptionId, int period)
+      implements InvoiceMessages<RebillRequested> {}
+
+  record RebillRequested(Id subscriptionId, int period) implements Reply {}
+
+  /**
    * @param requestId of the request that asked for the change; null for work that nobody asked for
    * @param at by the merchant's clock
    * @param recordedAt by the system's

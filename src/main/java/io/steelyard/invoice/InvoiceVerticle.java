@@ -9,6 +9,7 @@ import io.steelyard.db.Idempotency;
 import io.steelyard.db.Pools;
 import io.steelyard.db.Sql;
 import io.steelyard.db.StoreVerticle;
+import io.steelyard.db.Transactions;
 import io.steelyard.domain.IdKind;
 import io.steelyard.invoice.InvoiceMessages.GetInvoice;
 import io.steelyard.invoice.InvoiceMessages.GetInvoiceWithLineItems;
@@ -18,6 +19,7 @@ import io.steelyard.invoice.InvoiceMessages.ListInvoices;
 import io.steelyard.invoice.InvoiceMessages.ListTransitions;
 import io.steelyard.invoice.InvoiceMessages.RecordPayment;
 import io.steelyard.invoice.InvoiceMessages.RequestCollection;
+import io.steelyard.invoice.InvoiceMessages.RequestRebill;
 import io.steelyard.invoice.InvoiceMessages.RequestSending;
 import io.steelyard.invoice.InvoiceMessages.RequestSync;
 import io.steelyard.invoice.InvoiceMessages.TransitionPage;
@@ -38,6 +40,7 @@ public final class InvoiceVerticle extends StoreVerticle<InvoiceMessages<?>> {
   private final InvoiceStore store = new InvoiceStore();
   private final TransitionStore transitions = new TransitionStore();
   private final InvoiceChanges changes;
+  private final Rebilling rebilling;
   private final Idempotency idempotency;
 
   public InvoiceVerticle(
@@ -45,6 +48,7 @@ public final class InvoiceVerticle extends StoreVerticle<InvoiceMessages<?>> {
     super(Address.INVOICE, settings, pools);
     this.idempotency = idempotency;
     this.changes = new InvoiceChanges(clock);
+    this.rebilling = new Rebilling(clock);
   }
 
   @Override
@@ -61,6 +65,8 @@ public final class InvoiceVerticle extends StoreVerticle<InvoiceMessages<?>> {
           changed(call, end.id(), tx -> changes.makeVoid(tx, call, end.id(), end.reason()));
       case WriteOff end ->
           changed(call, end.id(), tx -> changes.writeOff(tx, call, end.id(), end.reason()));
+      case RequestRebill rebill ->
+          Transactions.run(pool, tx -> rebilling.request(tx, call, rebill));
       case RequestSync sync -> requested(call, sync.id(), tx -> changes.sync(tx, call, sync.id()));
       case RequestSending send ->
           requested(call, send.id(), tx -> changes.send(tx, call, send.id()));

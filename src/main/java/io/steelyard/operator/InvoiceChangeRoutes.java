@@ -11,6 +11,7 @@ import io.steelyard.invoice.InvoiceMessages.GetInvoice;
 import io.steelyard.invoice.InvoiceMessages.InvoiceView;
 import io.steelyard.invoice.InvoiceMessages.RecordPayment;
 import io.steelyard.invoice.InvoiceMessages.RequestCollection;
+import io.steelyard.invoice.InvoiceMessages.RequestRebill;
 import io.steelyard.invoice.InvoiceMessages.RequestSending;
 import io.steelyard.invoice.InvoiceMessages.RequestSync;
 import io.steelyard.invoice.InvoiceMessages.VoidInvoice;
@@ -61,6 +62,8 @@ final class InvoiceChangeRoutes {
                 "/operator/merchants/{id}/subscriptions/{subscriptionId}/resume", this::resume)
             .reading(Endpoint.Body.NONE)
             .within(timeouts.clockMs()),
+        Endpoint.post(
+            "/operator/merchants/{id}/subscriptions/{subscriptionId}/rebill", this::rebill),
         Endpoint.post(INVOICE + "/sandbox-payment", this::completePayment));
   }
 
@@ -99,6 +102,14 @@ final class InvoiceChangeRoutes {
     exchange.query().check();
     ResumeSubscription resume = new ResumeSubscription(exchange.path("subscriptionId"));
     return scope.of(exchange).compose(call -> bus.ask(resume, call)).map(Answer::ok);
+  }
+
+  private Future<Answer> rebill(Exchange exchange) {
+    exchange.query().check();
+    Bodies.check(schemas.check("PeriodOfSubscription", exchange.tree()));
+    int period = Bodies.number(Bodies.object(exchange.tree()), "period").intValueExact();
+    RequestRebill rebill = new RequestRebill(exchange.path("subscriptionId"), period);
+    return scope.of(exchange).compose(call -> bus.ask(rebill, call)).map(Answer::ok);
   }
 
   private Future<Answer> completePayment(Exchange exchange) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
+import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
@@ -179,6 +180,100 @@ class CorrectionsIT {
     account.call(1, "2040-02-12T00:00:00Z");
     account.at("2040-04-03T00:00:00Z");
     assertThat(Account.shown(account.preview(id))).contains("2040-01-31..2040-02-29 7 1.00");
+  }
+
+  private static Answer rebill(Account account, String subscription, Object period) {
+    return account
+        .merchant()
+        .operator("POST", "/subscriptions/" + subscription + "/rebill")
+        .json(Map.of("period", period))
+        .send();
+  }
+
+  private static List<String> findings(Account account) {
+    return account
+        .merchant()
+        .operator("GET", "/integrity")
+        .send(200)
+        .<List<Map<String, Object>>>at("findings")
+        .stream()
+        .map(each -> each.get("check") + " " + each.get("detail"))
+        .toList();
+  }
+
+  /** As an older build may have rounded it. */
+  private static void billedACentLess(Account account, int invoice) {
+    UUID id = Id.parse(IdKind.INVOICE, (String) account.invoice(invoice).get("id")).get().uuid();
+    PostgresSupport.execute(
+        app.database(),
+        """
+        UPDATE invoice_line_item SET amount = amount - 0.01, exact_amount = exact_amount - 0.01
+         WHERE invoice_id = '%1$s' AND kind = 'arrears';
+        UPDATE invoice SET total = total - 0.01 WHERE id = '%1$s'
+        """
+            .formatted(id));
+  }
+
+  @Test
+  void whatWasBilledOtherwiseThanItCostsIsSettledByBillingThePeriodAnew() {
+    Account account = Account.subscribed(app);
+    String id = account.subscription();
+    account.call(12, "2040-02-10T00:00:00Z");
+    account.at("2040-02-29T18:00:00Z");
+    assertThat(rebill(account, id, 0).problem()).isEqualTo("409 period_not_billed []");
+    account.at("2040-03-10T00:00:00Z");
+    billedACentLess(account, 1);
+    assertThat(findings(account))
+        .singleElement()
+        .asString()
+        .startsWith("usage period 0, ")
+        .endsWith(": 10.99 was billed, its usage costs 11.00");
+
+    assertThat(rebill(account, id, 0).object())
+        .isEqualTo(Map.of("subscriptionId", id, "period", 0));
+    assertThat(rebill(account, id, 0).status()).isEqualTo(200);
+    account.at("2040-06-10T00:00:00Z");
+
+    assertThat(invoicesWith(account, "2040-01-31..2040-02-29 12 0.01")).containsExactly(2);
+    assertThat(account.lines(3)).hasSize(2);
+    assertThat(findings(account)).isEmpty();
+  }
+
+  @Test
+  void anEndedSubscriptionsPeriodIsBilledAnewOnAnInvoiceOfItsOwn() {
+    Account account = Account.subscribed(app);
+    String id = account.subscription();
+    account.call(12, "2040-02-10T00:00:00Z");
+    account.change(id, "cancel");
+    account.at("2040-03-10T00:00:00Z");
+    assertThat(account.invoices()).isEqualTo(2);
+    assertThat(rebill(account, id, 0).status()).isEqualTo(200);
+    account.at("2040-03-20T00:00:00Z");
+    assertThat(account.invoices()).as("nothing is wrong").isEqualTo(2);
+    billedACentLess(account, 1);
+
+    assertThat(rebill(account, id, 0).status()).isEqualTo(200);
+    account.at("2040-03-30T00:00:00Z");
+
+    assertThat(account.lines(2)).containsExactly("2040-01-31..2040-02-29 12 0.01");
+    assertThat(findings(account)).isEmpty();
+  }
+
+  @Test
+  void onlyAPeriodThatWasBilledIsBilledAnew() {
+    Account account = Account.subscribed(app);
+    String id = account.subscription();
+    Account other = Account.subscribed(app);
+
+    assertThat(rebill(account, id, 0).problem()).isEqualTo("409 period_not_billed []");
+    assertThat(rebill(account, id, 1).problem())
+        .isEqualTo("422 unknown_period [/period unknown_period]");
+    assertThat(rebill(other, id, 0).problem()).isEqualTo("404 subscription_not_found []");
+    assertThat(rebill(account, "x", 0).problem()).isEqualTo("404 subscription_not_found []");
+    assertThat(rebill(account, id, -1).faults()).containsExactly("/period minimum");
+    assertThat(rebill(account, id, 1L << 31).faults()).containsExactly("/period maximum");
+    assertThat(rebill(account, id, "0").faults()).containsExactly("/period type");
+    assertThat(toCorrect(account)).isEmpty();
   }
 
   @Test

@@ -174,6 +174,7 @@ class OpenApiTest {
             "post " + merchant + "/invoices/{invoiceId}/void",
             "put " + merchant + "/gateway-connections/{gateway}/sandbox-behavior",
             "post " + merchant + "/subscriptions/{subscriptionId}/resume",
+            "post " + merchant + "/subscriptions/{subscriptionId}/rebill",
             "get " + merchant + "/integrity",
             "get /operator/events/months",
             "delete /operator/events/months/{month}");
