@@ -71,10 +71,10 @@ class WriteOffIT {
     Merchant merchant = app.merchant("live", Account.CATALOG);
     String unit = merchant.unitId(Account.CATALOG);
     String customer = merchant.customerId("acme");
-    Instant before = Instant.now().plusMillis(700);
+    Instant before = Instant.now().plusSeconds(2);
     Instant end = before.plusSeconds(3);
-    merchant.allocate(customer, unit, "10", before.toString());
-    merchant.allocate(customer, unit, "20", end.toString());
+    assertThat(merchant.allocate(customer, unit, "10", before.toString()).status()).isEqualTo(201);
+    assertThat(merchant.allocate(customer, unit, "20", end.toString()).status()).isEqualTo(201);
     use(merchant, customer, before.minusSeconds(1));
     // from when the first block's grace is over, billing asks about the events accepted by then
     await(end.plus(GRACE).minusMillis(500));
