@@ -41,9 +41,8 @@ public final class RebillStore {
   // A period whose own invoice is still on its way is corrected there.
   private static final String DUE = WAITING.formatted("= r.period_index + 1");
 
-  // Any that is on its way corrects all periods before its boundary, as soon as it is final. One
-  // that
-  // only stands for what could not be made is the next itself.
+  // Any that is on its way corrects all periods before its boundary, as soon as it is final.
+  // One that only stands for what could not be made is the next itself.
   private static final String DUE_LATER =
       WAITING.formatted("> r.period_index AND i.finalise_at IS NOT NULL");
 
