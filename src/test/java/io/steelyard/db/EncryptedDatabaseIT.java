@@ -32,11 +32,14 @@ import org.junit.jupiter.api.io.TempDir;
 /** A PostgreSQL that lets nobody in but encrypted, and with a password. */
 class EncryptedDatabaseIT {
   private static final String PASSWORD = "of-the-encrypted";
+
+  /** One that is starting has said nothing yet, and has no name. */
   private static final String CLEAR =
       """
       SELECT application_name FROM pg_stat_activity JOIN pg_stat_ssl USING (pid)
-       WHERE backend_type = 'client backend' AND NOT ssl
+       WHERE backend_type = 'client backend' AND NOT ssl AND state IS DISTINCT FROM 'starting'
       """;
+
   private static final String ENCRYPTED =
       """
       SELECT DISTINCT application_name FROM pg_stat_activity JOIN pg_stat_ssl USING (pid)
