@@ -2,9 +2,12 @@ package io.steelyard.operator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.db.Endpoint;
 import io.steelyard.support.Merchant;
+import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.RawHttp;
 import io.steelyard.support.RawHttp.Response;
+import io.steelyard.support.TableLock;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import java.sql.Connection;
@@ -16,12 +19,18 @@ import org.junit.jupiter.api.Test;
 /** Setting a clock may take longer than other requests may, and than a connection may be silent. */
 class SlowAnswersIT {
   private static final int USUAL_MS = 300;
+  private static Merchant merchant;
   private static TestApp app;
 
   @BeforeAll
   static void start() {
+    Endpoint database = PostgresSupport.migratedDatabase();
+    try (TestApp patient = TestApp.start(database, Map.of())) {
+      merchant = patient.merchant("test", Merchant.CATALOG);
+    }
     app =
         TestApp.start(
+            database,
             Map.of(
                 "timeouts.requestMs",
                 String.valueOf(USUAL_MS),
@@ -40,10 +49,10 @@ class SlowAnswersIT {
 
   @Test
   void aClockIsWaitedForBeyondTheUsualTimes() throws Exception {
-    Merchant merchant = app.merchant("test", null);
     try (RawHttp connection = RawHttp.connect(app.managementPort());
         Connection holder = holdingClocks()) {
-      connection.send(setClock(merchant));
+      connection.send(setClock());
+      TableLock.awaitWaiting(app.database(), 1);
       Thread.sleep(6 * USUAL_MS);
       holder.rollback();
 
@@ -57,12 +66,12 @@ class SlowAnswersIT {
 
   @Test
   void otherRequestsAreNot() throws Exception {
-    Merchant merchant = app.merchant("test", Merchant.CATALOG);
+    Merchant impatient = new Merchant(app, merchant.id(), merchant.key());
     try (Connection holder = Tables.connect(app.database())) {
       holder.setAutoCommit(false);
       holder.createStatement().execute("LOCK TABLE customer");
 
-      assertThat(merchant.post("/external/customers", Map.of("externalId", "a")).problem())
+      assertThat(impatient.post("/external/customers", Map.of("externalId", "a")).problem())
           .startsWith("504 timeout");
       holder.rollback();
     }
@@ -75,7 +84,7 @@ class SlowAnswersIT {
     return holder;
   }
 
-  private static String setClock(Merchant merchant) {
+  private static String setClock() {
     String body = "{\"now\":\"2031-01-01T00:00:00Z\"}";
     return """
         PUT /operator/merchants/%s/clock HTTP/1.1
