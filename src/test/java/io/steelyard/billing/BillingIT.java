@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -16,6 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** Subscriptions start and end when their merchant's clock says so. */
 class BillingIT {
+  private static final String CATALOG = Merchant.CATALOG.replace("defaultPlan: pro", "");
   private static final String START = "2040-02-01T00:00:00Z";
   private static final String END = "2040-02-15T00:00:00Z";
 
@@ -32,8 +32,7 @@ class BillingIT {
   }
 
   private static Merchant testMerchant() {
-    return app.merchant("test", Merchant.CATALOG.replace("defaultPlan: pro", ""))
-        .at("2040-01-31T12:00:00Z");
+    return app.merchant("test", CATALOG).at("2040-01-31T12:00:00Z");
   }
 
   private static String upcoming(Merchant merchant, String customerId, String start, String end) {
@@ -115,14 +114,11 @@ class BillingIT {
 
   @Test
   void aLiveMerchantsSubscriptionsStartByThemselvesAndOnce() throws Exception {
-    Merchant merchant = app.merchant("live", Merchant.CATALOG.replace("defaultPlan: pro", ""));
-    String customer = merchant.customerId("acme");
-    String id = upcoming(merchant, customer, Instant.now().plusMillis(300).toString(), null);
+    Merchant merchant = app.merchant("live", CATALOG);
 
-    String status =
-        Merchant.eventually(() -> status(merchant, id), answer -> answer.equals("active"));
+    String id = merchant.startsSoon(CATALOG, "pro");
 
-    assertThat(status).isEqualTo("active");
-    assertThat(merchant.invoices()).hasSize(1);
+    assertThat(merchant.statusOnceStarted(id)).isEqualTo("active");
+    merchant.invoiceOf(id); // its only one
   }
 }

@@ -45,8 +45,12 @@ class FailingMerchantsIT {
       app.merchant("live", CATALOG).customerId("lent");
       PostgresSupport.execute(app.database(), FAILING);
       Merchant merchant = app.merchant("live", CATALOG);
-      assertThat(merchant.startsSoon(CATALOG, "pro")).isEqualTo("active");
-      assertThat(app.service().metrics().scrape())
+      String id = merchant.startsSoon(CATALOG, "pro");
+      assertThat(merchant.statusOnceStarted(id)).isEqualTo("active");
+      assertThat(
+              Merchant.eventually(
+                  () -> app.service().metrics().scrape(), // what is committed is counted next
+                  scrape -> !scrape.contains("steelyard_billing_started_total 0.0")))
           .contains("steelyard_billing_ended_total 0.0", "steelyard_billing_started_total 1.0")
           .doesNotContain("steelyard_billing_failed_total 0.0");
     }

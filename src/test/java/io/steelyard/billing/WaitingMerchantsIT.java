@@ -88,7 +88,8 @@ class WaitingMerchantsIT {
       hold.hold(holder);
       try (TestApp app = TestApp.start(prepared, Map.of("billing.pollMs", "50"))) {
         Merchant merchant = app.merchant("live", CATALOG);
-        assertThat(merchant.startsSoon(CATALOG, "pro")).isEqualTo("active");
+        String id = merchant.startsSoon(CATALOG, "pro");
+        assertThat(merchant.statusOnceStarted(id)).isEqualTo("active");
         assertThat(stillDue(prepared)).isEqualTo(List.of("120"));
         assertThat(app.service().metrics().scrape()).contains("steelyard_billing_failed_total 0.0");
       }

@@ -20,6 +20,7 @@ import java.util.stream.IntStream;
 /** A merchant of a {@link TestApp}, with its key and what a test does most. */
 public record Merchant(TestApp app, String id, String key) {
   private static final long SEEN_WITHIN_MS = 30_000;
+  private static final long STARTS_WITHIN_MS = 10_000;
 
   /** A plan with a base price, a metered price in dollars and one in units that it allocates. */
   public static final String CATALOG =
@@ -141,17 +142,29 @@ public record Merchant(TestApp app, String id, String key) {
     return operator("POST", "/customers/" + customerId + "/allocations").json(body).send();
   }
 
-  /** The status of a subscription that starts in half a second, once that could be noticed. */
-  public String startsSoon(String catalog, String plan) throws Exception {
-    Object id =
-        subscribe(
-                Map.of(
-                    "customerId", customerId("acme"),
-                    "planId", planId(catalog, plan),
-                    "startDate", Instant.now().plusMillis(500).toString()))
-            .get("id");
+  /** The id of a new customer's subscription that starts by itself, as soon as may be. */
+  public String startsSoon(String catalog, String plan) {
+    String customer = customerId("acme");
+    String planId = planId(catalog, plan);
+    for (long inMs = 500; inMs <= STARTS_WITHIN_MS; inMs *= 2) {
+      Map<String, Object> created =
+          subscribe(
+              Map.of(
+                  "customerId", customer,
+                  "planId", planId,
+                  "startDate", Instant.now().plusMillis(inMs).toString()));
+      if (created.get("status").equals("pendingActivation")) {
+        return (String) created.get("id");
+      }
+    }
+    throw new AssertionError("each subscription was created after its start");
+  }
+
+  /** The status of a subscription, once it could be noticed that it has started. */
+  public String statusOnceStarted(String subscriptionId) throws Exception {
     return eventually(
-        () -> call("GET", "/external/subscriptions/" + id).send(200).<String>at("status"),
+        () ->
+            call("GET", "/external/subscriptions/" + subscriptionId).send(200).<String>at("status"),
         "active"::equals);
   }
 
