@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Order;
@@ -32,6 +33,7 @@ class CrashIT {
   private static final int KILLS = Integer.getInteger("crash.kills", 8);
   private static final long SEED = Long.getLong("crash.seed", System.nanoTime());
   private static final int JITTER_MS = 30;
+  private static final long REACHED_WITHIN_S = 300;
   private static final String END = "2040-03-10T00:00:00Z";
 
   /** Small transactions, so that there are many; what a killed one has leased is soon free. */
@@ -125,7 +127,14 @@ class CrashIT {
 
   /** Kills somewhere within the run, by what is done and not by time, however slow it is. */
   private void killAt(ServiceProcess process, Crowd crowd, long moment) throws Exception {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(REACHED_WITHIN_S);
     while (progress(crowd) < moment) {
+      assertThat(process.handle().isAlive())
+          .as(() -> "it lives: " + process.output() + process.errors())
+          .isTrue();
+      assertThat(System.nanoTime())
+          .as(() -> "not at " + moment + " yet: " + process.output())
+          .isLessThan(end);
       Thread.sleep(2);
     }
     Thread.sleep(random.nextInt(JITTER_MS));
@@ -171,9 +180,10 @@ class CrashIT {
     Crowd crowd = facts.copy();
     List<Long> moments = IntStream.range(0, KILLS).mapToObj(kill -> anyMoment()).sorted().toList();
     for (long moment : moments) {
-      ServiceProcess process = process(crowd);
-      run(process, crowd);
-      killAt(process, crowd, moment);
+      try (ServiceProcess process = process(crowd)) {
+        run(process, crowd);
+        killAt(process, crowd, moment);
+      }
     }
 
     try (ServiceProcess last = process(crowd)) {
