@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Who is let in, and what the others are told. */
 @Isolated // its times are those of a machine of its own
 class AuthenticationIT {
-  private static final int CACHE_MS = 1000;
+  private static final int CACHE_MS = 2000;
   private static final Map<String, String> ANY =
       Map.ofEntries(
           Map.entry("id", "x"),

