@@ -144,17 +144,19 @@ public record Merchant(TestApp app, String id, String key) {
 
   /** The id of a new customer's subscription that starts by itself, as soon as may be. */
   public String startsSoon(String catalog, String plan) {
-    String customer = customerId("acme");
-    String planId = planId(catalog, plan);
+    return (String)
+        startsSoon(Map.of("customerId", customerId("acme"), "planId", planId(catalog, plan)))
+            .get("id");
+  }
+
+  /** As {@link #subscribe}, with a start that is not far, but has not come when it is created. */
+  public Map<String, Object> startsSoon(Map<String, ?> body) {
+    Map<String, Object> all = new HashMap<>(body);
     for (long inMs = 500; inMs <= STARTS_WITHIN_MS; inMs *= 2) {
-      Map<String, Object> created =
-          subscribe(
-              Map.of(
-                  "customerId", customer,
-                  "planId", planId,
-                  "startDate", Instant.now().plusMillis(inMs).toString()));
+      all.put("startDate", Instant.now().plusMillis(inMs).toString());
+      Map<String, Object> created = subscribe(all);
       if (created.get("status").equals("pendingActivation")) {
-        return (String) created.get("id");
+        return created;
       }
     }
     throw new AssertionError("each subscription was created after its start");
