@@ -15,6 +15,7 @@ import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -119,6 +120,7 @@ class ClientFaultsIT {
       merchant
           .call("GET", "/external/invoices/inv_1/with-line-items")
           .send(404); // its key is known
+      List<String> before = connections();
       try (RawHttp http = RawHttp.connect(app.port())) {
         http.send(
             "GET /external/customers HTTP/1.1\nHost: 127.0.0.1\nx-api-key: "
@@ -126,7 +128,7 @@ class ClientFaultsIT {
                 + "\n\n");
         TableLock.awaitWaiting(app.database(), 1);
       }
-      Thread.sleep(200); // until the server has seen the end
+      until(() -> connections().equals(before)); // the server has seen the end
       connection.rollback();
     }
 
@@ -135,13 +137,17 @@ class ClientFaultsIT {
   }
 
   private static List<String> counted() {
-    return app.service()
-        .metrics()
-        .scrape()
-        .lines()
-        .filter(line -> line.startsWith("steelyard_http_requests_seconds_count"))
+    return metrics("steelyard_http_requests_seconds_count")
         .filter(line -> line.contains("route=\"/external/customers\""))
         .toList();
+  }
+
+  private static List<String> connections() {
+    return metrics("steelyard_http_connections{").toList();
+  }
+
+  private static Stream<String> metrics(String beginning) {
+    return app.service().metrics().scrape().lines().filter(line -> line.startsWith(beginning));
   }
 
   private static void until(Callable<Boolean> reached) throws Exception {
