@@ -288,8 +288,8 @@ class CatalogVerticleIT {
     apply(Given.pro());
     apply(EMPTY);
 
-    assertThat(told.poll(5, TimeUnit.SECONDS)).isEqualTo(self);
-    assertThat(told.poll(5, TimeUnit.SECONDS)).isEqualTo(self);
+    assertThat(told.poll(20, TimeUnit.SECONDS)).isEqualTo(self);
+    assertThat(told.poll(20, TimeUnit.SECONDS)).isEqualTo(self);
     assertThat(told.poll(200, TimeUnit.MILLISECONDS)).isNull();
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Gauge;
+import io.steelyard.db.Endpoint;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.PostgresSupport;
 import io.steelyard.support.Tables;
@@ -29,6 +30,10 @@ class CustomerGroupsIT {
   private static final String PATH = "/external/customers";
 
   private static TestApp start(Map<String, String> settings) {
+    return start(PostgresSupport.migratedDatabase(), settings);
+  }
+
+  private static TestApp start(Endpoint database, Map<String, String> settings) {
     Map<String, String> all =
         new HashMap<>(
             Map.of(
@@ -38,7 +43,7 @@ class CustomerGroupsIT {
                 "database.statementTimeoutMs", "25000",
                 "database.idleInTransactionTimeoutMs", "25000"));
     all.putAll(settings);
-    return TestApp.start(all);
+    return TestApp.start(database, all);
   }
 
   private static List<Answer> behindTwo(
@@ -288,8 +293,13 @@ class CustomerGroupsIT {
 
   @Test
   void whoeverWaitedTooLongIsNotCreatedAfterwards() throws Exception {
-    try (TestApp app = start(Map.of("timeouts.requestMs", "1500"))) {
-      Merchant merchant = app.merchant("live", Merchant.CATALOG);
+    Endpoint database = PostgresSupport.migratedDatabase();
+    Merchant made;
+    try (TestApp patient = TestApp.start(database, Map.of())) {
+      made = patient.merchant("live", Merchant.CATALOG);
+    }
+    try (TestApp app = start(database, Map.of("timeouts.requestMs", "1500"))) {
+      Merchant merchant = new Merchant(app, made.id(), made.key());
       try (Connection connection = Tables.connect(app.database());
           ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
         lockNumbers(connection);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** A request's headers end in time, or its connection does. */
 class SlowHeadersIT {
-  private static final int HEAD_MS = 1500;
+  private static final int HEAD_MS = 2000;
 
   private static TestApp app;
   private static Merchant merchant;
@@ -73,7 +73,7 @@ class SlowHeadersIT {
     try (RawHttp http = RawHttp.connect(app.port())) {
       for (int i = 0; i < 5; i++) {
         http.send(get());
-        Thread.sleep(HEAD_MS / 3);
+        Thread.sleep(HEAD_MS / 4);
         assertThat(http.send("\n").read().status()).isEqualTo(200);
       }
       Thread.sleep(2 * HEAD_MS);
@@ -89,7 +89,7 @@ class SlowHeadersIT {
             .formatted(merchant.key());
     try (RawHttp http = RawHttp.connect(app.port())) {
       http.send(head);
-      Thread.sleep(HEAD_MS / 3);
+      Thread.sleep(HEAD_MS / 4);
       http.send("Content-Length: " + event.length() + "\n\n");
       Thread.sleep(2 * HEAD_MS);
       assertThat(http.send(event).read().status()).isEqualTo(202);

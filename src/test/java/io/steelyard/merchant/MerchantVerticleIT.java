@@ -122,7 +122,7 @@ class MerchantVerticleIT {
 
     assertThat(authenticate(revoked.key())).isEqualTo(NOBODY);
     assertThat(authenticate(kept.key()).merchant()).isEqualTo(merchant);
-    assertThat(told.poll(5, TimeUnit.SECONDS)).isEqualTo(revoked.id().toString());
+    assertThat(told.poll(20, TimeUnit.SECONDS)).isEqualTo(revoked.id().toString());
     Row first = key(revoked);
     services.ask(new RevokeApiKey(revoked.id().toString()), merchant);
     assertThat(key(revoked).getOffsetDateTime("revoked_at"))
