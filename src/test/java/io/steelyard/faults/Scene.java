@@ -264,6 +264,8 @@ final class Scene implements AutoCloseable {
    */
   void check(EventLoad... loads) {
     for (EventLoad load : loads) {
+      // Which batches are refused is drawn by lot: wait for one.
+      until("a batch refused", 60, () -> load.statuses().containsKey(400));
       load.finish();
       say(
           "%d events acknowledged, %d refused; calls by status %s; slowest call %d ms",
