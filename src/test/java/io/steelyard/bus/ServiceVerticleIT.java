@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class ServiceVerticleIT {
   private static final int IN_FLIGHT_MAX = 2;
-  private static final long AT_ONCE_MS = 2_000;
+  private static final long AT_ONCE_MS = 10_000;
 
   private final Vertx vertx = Vertx.vertx();
   private final Bus bus = new Bus(vertx, true);

@@ -14,6 +14,8 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -157,8 +159,8 @@ class ConcurrentEventsIT {
 
   private static void await(CyclicBarrier barrier) {
     try {
-      barrier.await();
-    } catch (InterruptedException | BrokenBarrierException e) {
+      barrier.await(60, TimeUnit.SECONDS); // one that has failed does not come
+    } catch (InterruptedException | BrokenBarrierException | TimeoutException e) {
       throw new IllegalStateException(e);
     }
   }
