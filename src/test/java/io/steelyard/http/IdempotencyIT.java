@@ -37,7 +37,12 @@ class IdempotencyIT {
 
   @BeforeAll
   static void start() {
-    app = TestApp.start(Map.of("events.lookEveryMs", "200"));
+    app =
+        TestApp.start(
+            Map.of(
+                "events.lookEveryMs", "200",
+                "database.lockTimeoutMs", "8000",
+                "database.statementTimeoutMs", "9000"));
     merchant = app.merchant("live", Merchant.CATALOG);
     plan = merchant.planId(Merchant.CATALOG, "pro");
   }

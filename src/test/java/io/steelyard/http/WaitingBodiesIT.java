@@ -260,7 +260,7 @@ class WaitingBodiesIT {
         assertRefused(large.read());
 
         assertThat(Duration.between(start, Instant.now()))
-            .isBetween(Duration.ofMillis(placeMs), Duration.ofMillis(placeMs + 3000));
+            .isBetween(Duration.ofMillis(placeMs), Duration.ofMillis(placeMs + 8000));
         assertThat(Waiting.ask(large, merchant, CUSTOMERS).read().status()).isEqualTo(200);
       }
     }

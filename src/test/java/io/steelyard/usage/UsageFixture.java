@@ -45,9 +45,12 @@ final class UsageFixture implements AutoCloseable {
   static final int EVENT_BYTES = 1 << 16;
   static final Config.Ingest INGEST =
       new Config.Ingest(100, 1 << 20, 2, 50_000, 1 << 26, 100, 50_000);
+
+  /** Patient with the locks that tests hold: nearly as long as a call may take. */
   static final Config.Database DATABASE =
       new Config.Database(
-          null, "", 0, "none", 4, 2, 4, 4, 2, 256, 2000, 5000, 5000, 2000, 10_000, 256);
+          null, "", 0, "none", 4, 2, 4, 4, 2, 256, 2000, 5000, 9000, 8000, 10_000, 256);
+
   private static final long WAIT_S = 60;
 
   final Endpoint endpoint;
