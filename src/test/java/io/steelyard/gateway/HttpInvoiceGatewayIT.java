@@ -47,7 +47,7 @@ class HttpInvoiceGatewayIT {
     server = new GatewayDouble(vertx);
     http =
         new GatewayHttp(
-            vertx, new Config.Gateway(300, 2, 20, 86_400_000), new SimpleMeterRegistry());
+            vertx, new Config.Gateway(4000, 2, 20, 86_400_000), new SimpleMeterRegistry());
   }
 
   @AfterEach
