@@ -74,6 +74,11 @@ final class BoundaryJob implements DueJob {
       return period == null || !subscription.dueAt().isBefore(period.period().end());
     }
 
+    /** Whether usage has waited for the units that it has come to. */
+    boolean waits(Subscription subscription) {
+      return !open.get(subscription.id()).readyUntil().isAfter(subscription.dueAt());
+    }
+
     List<Subscription> atBoundary(boolean wanted) {
       return subscriptions.stream().filter(each -> isAtBoundary(each) == wanted).toList();
     }
@@ -88,7 +93,10 @@ final class BoundaryJob implements DueJob {
             subscriptions ->
                 CustomerLocks.lock(tx, customers(subscriptions))
                     .compose(locked -> load(tx, attempt, subscriptions)))
-        .compose(step -> allocate(tx, step).compose(done -> pass(tx, step)));
+        .compose(
+            step ->
+                allocate(tx, step)
+                    .compose(allocated -> pass(tx, step).map(passed -> allocated.plus(passed))));
   }
 
   private static List<UUID> customers(List<Subscription> subscriptions) {
@@ -115,10 +123,10 @@ final class BoundaryJob implements DueJob {
   }
 
   /** Units that become due within a period. */
-  private Future<Void> allocate(SqlConnection tx, Step step) {
+  private Future<Work> allocate(SqlConnection tx, Step step) {
     List<Subscription> due = step.atBoundary(false);
     if (due.isEmpty()) {
-      return Future.succeededFuture();
+      return Future.succeededFuture(Work.NONE);
     }
     UUID merchantId = step.attempt().call().merchantId();
     return drafts
@@ -142,7 +150,8 @@ final class BoundaryJob implements DueJob {
                 progress.add(new Progress(each.at(index, next), at));
               }
               return boundaries.allocate(tx, merchantId, units, progress);
-            });
+            })
+        .map(done -> new Work(due.size(), 0, 0, 0, (int) due.stream().filter(step::waits).count()));
   }
 
   private static Instant dated(Attempt attempt, Subscription subscription) {
@@ -151,9 +160,8 @@ final class BoundaryJob implements DueJob {
 
   private Future<Work> pass(SqlConnection tx, Step step) {
     List<Subscription> due = step.atBoundary(true);
-    int allocated = step.subscriptions().size() - due.size();
     if (due.isEmpty()) {
-      return Future.succeededFuture(Work.of(allocated));
+      return Future.succeededFuture(Work.NONE);
     }
     Attempt attempt = step.attempt();
     List<BasisLoader.Wanted> wanted =
@@ -180,7 +188,7 @@ final class BoundaryJob implements DueJob {
             list ->
                 boundaries.pass(
                     tx, attempt.call(), attempt.clock(), list, step.plans(), EventsBefore.LOCKED))
-        .map(outcome -> counted(due, outcome, allocated));
+        .map(outcome -> counted(due, outcome));
   }
 
   /** Invoices of these boundaries that could not be made when they were first tried. */
@@ -211,7 +219,7 @@ final class BoundaryJob implements DueJob {
         pausedInvoice);
   }
 
-  private static Work counted(List<Subscription> due, Outcome outcome, int allocated) {
+  private static Work counted(List<Subscription> due, Outcome outcome) {
     int started =
         (int)
             due.stream()
@@ -223,7 +231,7 @@ final class BoundaryJob implements DueJob {
                 .filter(each -> each.view().status() == SubscriptionStatus.ENDED)
                 .count();
     return new Work(
-        due.size() + allocated,
+        due.size(),
         started,
         ended,
         (int) outcome.invoices().stream().filter(each -> each.finaliseAt() == null).count(),

@@ -25,13 +25,16 @@ final class ClaimStore {
       "SET LOCAL enable_sort = on; SET LOCAL enable_bitmapscan = on";
 
   // A border is passed only when the period before it has been brought up to date, and after the
-  // invoices that were to be final before it: what they correct must not be on a later one.
+  // invoices that were to be final before it: what they correct must not be on a later one. Units
+  // are allocated within a period when it has been brought up to date so far: what is dated later
+  // waits for them.
   private static final String PASSABLE =
       """
          AND NOT EXISTS (
            SELECT FROM subscription_period p
             WHERE p.merchant_id = s.merchant_id AND p.subscription_id = s.id
-              AND p.period_index = s.period_index AND p.ready_until < p.period_end)
+              AND p.period_index = s.period_index
+              AND p.ready_until < least(p.period_end, s.due_at))
          AND NOT EXISTS (
            SELECT FROM invoice i
             WHERE i.merchant_id = s.merchant_id AND i.subscription_id = s.id

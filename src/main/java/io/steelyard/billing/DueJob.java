@@ -32,7 +32,8 @@ interface DueJob {
    *
    * @param done how many of what was claimed
    * @param finalised invoices that became final
-   * @param behind opened periods that a backfill must bring up to date
+   * @param behind periods that were opened, or allocated units, and that a backfill must bring up
+   *     to date
    */
   record Work(int done, int started, int ended, int finalised, int behind) {
     static final Work NONE = of(0);

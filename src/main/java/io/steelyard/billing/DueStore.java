@@ -102,12 +102,18 @@ final class DueStore {
       SELECT NOT EXISTS (SELECT FROM event_batch WHERE merchant_id = $1 AND stored_at <= $2)
       """;
 
-  // An event that is counted before its period has been brought up to date waits for that.
+  // An event that is counted before its period has been brought up to date waits for that, but
+  // not one that waits for the units of its time: those are due before it.
   private static final String IS_SETTLED =
       IS_FOLDED
           + """
-          AND NOT EXISTS (SELECT FROM subscription_period
-                           WHERE merchant_id = $1 AND ready_until < period_end)
+          AND NOT EXISTS (
+            SELECT FROM subscription_period p
+             WHERE p.merchant_id = $1 AND p.ready_until < p.period_end
+               AND coalesce(p.ready_until < (SELECT s.due_at FROM subscription s
+                                              WHERE s.merchant_id = p.merchant_id
+                                                AND s.id = p.subscription_id
+                                                AND s.period_index = p.period_index), true))
           """;
 
   private static final String LAST_BOUNDARIES =

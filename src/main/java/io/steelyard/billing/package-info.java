@@ -13,8 +13,9 @@
  * numbers.
  *
  * <p>Words: a subscription is <i>due</i> at {@code due_at}; a boundary is <i>passed</i> when the
- * period before it has been brought up to date; what cannot be done is halved until the one
- * subscription is found that is at fault, which is <i>parked</i> with its invoice paused.
+ * period before it has been brought up to date, and units within a period are allocated when it has
+ * been brought up to date so far; what cannot be done is halved until the one subscription is found
+ * that is at fault, which is <i>parked</i> with its invoice paused.
  *
  * <p>Not owned here: what passing a boundary brings ({@code subscription.Boundaries}), what is on
  * an invoice ({@code domain.InvoiceDrafting}), and the ways of final invoices ({@code delivery}).

@@ -107,7 +107,8 @@ public final class PeriodStore {
 
   private static final String FIND =
       """
-      SELECT p.subscription_id, p.period_index, p.period_start, p.period_end, p.is_trial, p.opened_at
+      SELECT p.subscription_id, p.period_index, p.period_start, p.period_end, p.is_trial, p.opened_at,
+             p.ready_until
         FROM unnest($2::uuid[], $3::int[]) AS t(subscription_id, period_index)
         JOIN subscription_period p
           ON p.subscription_id = t.subscription_id AND p.period_index = t.period_index
@@ -118,8 +119,10 @@ public final class PeriodStore {
    * A period that was opened.
    *
    * @param pricedAt when, by the system's time: the prices active then rate it
+   * @param readyUntil up to when events are counted in it
    */
-  public record StoredPeriod(Id subscriptionId, BillingPeriod period, Instant pricedAt) {}
+  public record StoredPeriod(
+      Id subscriptionId, BillingPeriod period, Instant pricedAt, Instant readyUntil) {}
 
   /** What is known of events of the time that a new period covers. */
   public enum EventsBefore {
@@ -205,7 +208,8 @@ public final class PeriodStore {
             Sql.instant(row, "period_start"),
             Sql.instant(row, "period_end"),
             row.getBoolean("is_trial")),
-        Sql.instant(row, "opened_at"));
+        Sql.instant(row, "opened_at"),
+        Sql.instant(row, "ready_until"));
   }
 
   /** When a period was opened, by the system's time. */

@@ -31,6 +31,7 @@ final class BatchFold implements AggregationJob {
 
   private final Config.Aggregation config;
   private final BatchStore batches = new BatchStore();
+  private final EarlyUsageStore early = new EarlyUsageStore();
   private final UsageStore store;
   private final ChunkStore chunks;
   private final Folding folding;
@@ -188,6 +189,7 @@ final class BatchFold implements AggregationJob {
     Instant to = Instant.ofEpochMilli(last);
     return CustomerLocks.lock(transaction, customers)
         .compose(locked -> store.readyPeriods(transaction, customers, merchants, from, to))
+        .compose(periods -> early.holdBack(transaction, groups, periods))
         .compose(
             periods -> {
               Promise<Map<String, Integer>> unratable = Promise.promise();

@@ -9,6 +9,8 @@ import java.util.UUID;
  *
  * @param countsFrom from which on events are counted in it now, of those in the period
  * @param countsUntil exclusive
+ * @param allocatedUntil when its next units will be allocated, or its end: what is dated from then
+ *     on waits, so that it finds the units of its time
  * @param now the merchant's time
  * @param frozen whether that is the clock of a test merchant
  * @param subscriptionEnd null when none is set
@@ -26,6 +28,7 @@ record UsagePeriod(
     Instant end,
     Instant countsFrom,
     Instant countsUntil,
+    Instant allocatedUntil,
     Instant openedAt,
     BillingCadence cadence,
     Instant now,
@@ -40,5 +43,29 @@ record UsagePeriod(
 
   Ref ref() {
     return new Ref(merchantId, subscriptionId, index);
+  }
+
+  /** The same, with what is counted in it now ending there. */
+  UsagePeriod countingUntil(Instant until) {
+    return new UsagePeriod(
+        merchantId,
+        subscriptionId,
+        index,
+        customerId,
+        planId,
+        start,
+        end,
+        countsFrom,
+        until,
+        allocatedUntil,
+        openedAt,
+        cadence,
+        now,
+        frozen,
+        subscriptionStart,
+        subscriptionEnd,
+        closed,
+        recounts,
+        recounting);
   }
 }

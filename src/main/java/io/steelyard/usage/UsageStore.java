@@ -29,6 +29,8 @@ final class UsageStore {
       SELECT p.merchant_id, p.subscription_id, p.period_index, p.customer_id, p.plan_id,
              p.period_start, p.period_end, p.ready_until, p.opened_at, p.recounts, s.billing_cadence,
              m.clock_now, s.start_date, s.end_date,
+             least(p.period_end, CASE WHEN s.period_index = p.period_index THEN s.due_at END)
+               AS allocated_until,
              coalesce(p.period_index < s.period_index, false)
                OR s.status IN ('ended', 'deleted') AS closed
       FROM {periods} p
@@ -50,7 +52,8 @@ final class UsageStore {
           + "WHERE p.merchant_id = $1 AND p.subscription_id = $2 AND p.period_index = $3";
 
   // What is read here of the subscription stays true until the customer's lock is held: no period
-  // is closed before it is ready.
+  // is closed before it is ready, and what units were allocated up to only moves on. Periods that
+  // wait for their next units are passed by; asked for one by one, as they are few.
   // NO KEY UPDATE, as the counters' foreign keys lock the same rows for their key.
   // Taken off the top of the index first, and with the limit in the text: a plan for any limit
   // reckons with a tenth of all that wait, and would read all subscriptions to find theirs. The
@@ -63,6 +66,10 @@ final class UsageStore {
                p.period_start, p.period_end, p.ready_until, p.opened_at, p.recounts
         FROM subscription_period p
         WHERE p.ready_until < p.period_end AND p.subscription_id <> ALL ($1::uuid[])
+          AND coalesce(p.ready_until < (SELECT s.due_at FROM subscription s
+                                         WHERE s.merchant_id = p.merchant_id
+                                           AND s.id = p.subscription_id
+                                           AND s.period_index = p.period_index), true)
         ORDER BY p.opened_at
         LIMIT %d
         FOR NO KEY UPDATE SKIP LOCKED
@@ -125,15 +132,16 @@ final class UsageStore {
 
   private static final String MARK_READY =
       """
-      UPDATE subscription_period p SET ready_until = p.period_end
-      FROM unnest($1::uuid[], $2::uuid[], $3::integer[])
-           AS done (merchant_id, subscription_id, period_index)
+      UPDATE subscription_period p SET ready_until = done.ready_until
+      FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[])
+           AS done (merchant_id, subscription_id, period_index, ready_until)
       WHERE p.subscription_id = done.subscription_id AND p.period_index = done.period_index
         AND p.merchant_id = done.merchant_id
       """;
 
   private final MerchantClock clock;
   private final boolean distributed;
+  private final EarlyUsageStore early = new EarlyUsageStore();
 
   /** For the periods of one merchant at a time, on whatever nodes its events are. */
   UsageStore(MerchantClock clock) {
@@ -263,10 +271,26 @@ final class UsageStore {
         .times(UsagePeriod::countsUntil);
   }
 
+  /**
+   * Lets these periods, which the caller has locked, be counted in by the normal fold: to their
+   * end, or up to their next units where events are kept that wait for these.
+   */
   Future<Void> markReady(SqlConnection transaction, List<UsagePeriod> periods) {
-    return transaction
-        .preparedQuery(MARK_READY)
-        .execute(new Columns<>(periods).also(PeriodColumns.of(UsagePeriod::ref)).and())
+    return early
+        .waiting(transaction, periods)
+        .compose(
+            waiting ->
+                transaction
+                    .preparedQuery(MARK_READY)
+                    .execute(
+                        new Columns<>(periods)
+                            .also(PeriodColumns.of(UsagePeriod::ref))
+                            .times(
+                                each ->
+                                    waiting.contains(each.ref())
+                                        ? each.allocatedUntil()
+                                        : each.end())
+                            .and()))
         .mapEmpty();
   }
 
@@ -290,7 +314,7 @@ final class UsageStore {
   private UsagePeriod missingPart(Row row) {
     Instant from = Sql.instant(row, "ready_until");
     boolean anew = row.getInteger("recounts") > 0 && from.equals(Sql.instant(row, "period_start"));
-    return period(row, from, Sql.instant(row, "period_end"), anew);
+    return period(row, from, Sql.instant(row, "allocated_until"), anew);
   }
 
   private UsagePeriod period(Row row, Instant countsFrom, Instant countsUntil, boolean recounting) {
@@ -305,6 +329,7 @@ final class UsageStore {
         Sql.instant(row, "period_end"),
         countsFrom,
         countsUntil,
+        Sql.instant(row, "allocated_until"),
         Sql.instant(row, "opened_at"),
         WireName.parse(BillingCadence.class, row.getString("billing_cadence")),
         clock.orSystem(clockNow),

@@ -13,6 +13,11 @@
  * storage. The customer's lock is held by whoever folds, backfills or opens a period, so that an
  * event is counted by exactly one of the two, however late the customer or the period appears.
  *
+ * <p>Units may be allocated more than once in a period, and usage draws from those of its time. So
+ * the fold counts in it only up to the next allocation that is to come: with the first event
+ * <b>ahead</b> of that, the period is ready up to there only, and a backfill counts what has waited
+ * once the units are there.
+ *
  * <p>A period that is cut short after events ahead of the cut were counted is <b>recounted</b>: its
  * counters are thrown away with the cut, and a backfill counts all of what remains. What it has
  * drawn stays so meanwhile, and is brought to what it needs when all is counted.

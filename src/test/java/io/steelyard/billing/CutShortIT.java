@@ -294,17 +294,24 @@ class CutShortIT {
             CATALOG.replace(
                 "amount: 1000, billingCadence: oneTime", "amount: 1000, billingCadence: monthly"));
     String cut = monthly.subscribe("billingCadence", "oneTime");
-    monthly.use("token", 300, "2040-02-01T00:00:00Z");
-    monthly.use("token", 200, "2040-03-20T00:00:00Z");
-    monthly.at("2040-03-10T00:00:00Z");
-    monthly.use("token", 50, "2040-03-09T00:00:00Z");
-    monthly.at("2040-03-11T00:00:00Z");
-    assertThat(monthly.remaining()).isEqualTo(950);
+    String unit = monthly.merchant().unitId(monthly.catalog());
+    assertThat(
+            monthly
+                .merchant()
+                .allocate(monthly.customer(), unit, "500", "2040-02-05T00:00:00Z")
+                .status())
+        .isEqualTo(201);
+    monthly.use("token", 1100, "2040-02-20T00:00:00Z");
+    monthly.at(Account.START); // counted, before the clock goes on
+    monthly.at("2040-02-06T00:00:00Z");
+    monthly.use("token", 50, "2040-02-01T00:00:00Z");
+    monthly.at("2040-02-10T00:00:00Z");
+    assertThat(monthly.remaining()).isEqualTo(0);
 
     monthly.change(cut, "cancel");
-    monthly.at("2040-03-15T00:00:00Z");
+    monthly.at("2040-02-15T00:00:00Z");
 
-    assertThat(monthly.remaining()).isEqualTo(950);
+    assertThat(monthly.remaining()).isEqualTo(1000);
     Answer report = monthly.merchant().operator("GET", "/integrity").send(200);
     assertThat(report.<List<?>>at("findings")).isEmpty();
   }

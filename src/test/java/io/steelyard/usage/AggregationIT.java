@@ -12,9 +12,12 @@ import io.steelyard.support.Tables;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -392,6 +395,102 @@ class AggregationIT {
     assertLedgerAddsUp();
   }
 
+  /** As the clockwork does, in the customer's lock, in the middle of it all. */
+  private static void allocatedUpTo(UUID customer, UUID subscription, Instant due) {
+    usage.execute(
+        """
+        BEGIN;
+        SELECT pg_advisory_xact_lock(%d, %d);
+        UPDATE subscription SET due_at = '%s' WHERE id = '%s';
+        COMMIT
+        """
+            .formatted(0x75736167, customer.getLeastSignificantBits() & 1023, due, subscription));
+  }
+
+  @Test
+  void whatIsAheadOfUnitsThatComeMeanwhileCountsExactlyOnce() {
+    usage.price(plan, usage.billable("sum", "load"), null, null);
+    usage.price(plan, usage.billable("uniqueCount", "load"), null, null);
+    List<UUID> customers = Stream.generate(() -> usage.customer(usage.merchant)).limit(20).toList();
+    Map<UUID, UUID> subscriptions = new HashMap<>();
+    for (UUID each : customers) {
+      UUID id = usage.subscription(each, plan);
+      usage.period(id, 0, FEBRUARY, APRIL);
+      usage.execute("UPDATE subscription SET period_index = 0 WHERE id = '" + id + "'");
+      allocatedUpTo(each, id, FEBRUARY.plusSeconds(86_400));
+      subscriptions.put(each, id);
+    }
+    Random random = new Random(11);
+    List<io.vertx.core.Future<?>> answers = new ArrayList<>();
+    for (int request = 0; request < 300; request++) {
+      answers.add(usage.ingest(usage.merchant, randomEvents(customers, random)));
+      UUID one = customers.get(random.nextInt(customers.size()));
+      int day = request * 59 / 300 + 1;
+      allocatedUpTo(one, subscriptions.get(one), FEBRUARY.plusSeconds(day * 86_400L));
+    }
+    answers.forEach(UsageFixture::await);
+    usage.awaitTrue("SELECT NOT EXISTS (SELECT FROM event_batch)");
+    subscriptions.forEach((each, id) -> allocatedUpTo(each, id, APRIL));
+    usage.awaitFolded();
+
+    assertThat(usage.text(WRONG_COUNTERS)).isNull();
+    assertThat(
+            usage.number(
+                "SELECT count(*) FROM usage_counter c JOIN subscription s"
+                    + " ON s.id = c.subscription_id WHERE s.plan_id = '%s'",
+                plan))
+        .isEqualByComparingTo("40");
+  }
+
+  @Test
+  void whatIsAheadOfTheNextUnitsWaitsAndStopsNothingElse() {
+    UUID billable = usage.billable("sum", "sum");
+    usage.price(plan, billable, null, null);
+    UUID subscription = usage.subscribed(customer, plan);
+    usage.awaitFolded();
+    usage.execute(
+        "UPDATE subscription SET period_index = 0, due_at = '%s' WHERE id = '%s'"
+            .formatted(MARCH.plusSeconds(10 * 86_400), subscription));
+
+    usage.count(event(customer, "sum", 1, "1"), event(customer, "sum", 9, "2"));
+    await(
+        usage.ingest(
+            usage.merchant,
+            List.of(event(customer, "sum", 3, "4"), event(customer, "sum", 10, "8"))));
+    await(usage.ingest(usage.merchant, List.of(event(customer, "sum", 5, "16"))));
+    usage.awaitTrue("SELECT NOT EXISTS (SELECT FROM event_batch)");
+
+    assertThat(currentUsage(subscription, billable)).isEqualByComparingTo("23");
+    assertThat(
+            usage.text(
+                "SELECT ready_until = '%s' FROM subscription_period WHERE subscription_id = '%s'"
+                    .formatted(MARCH.plusSeconds(10 * 86_400), subscription)))
+        .isEqualTo("t");
+    allocatedUpTo(customer, subscription, MARCH.plusSeconds(20 * 86_400));
+    usage.awaitFolded();
+    assertThat(currentUsage(subscription, billable)).isEqualByComparingTo("31");
+    allocatedUpTo(customer, subscription, APRIL);
+  }
+
+  /** Nodes of the version before count it at once; whoever comes then must not count it again. */
+  @Test
+  void whatAnEarlierVersionHasCountedAheadOfItsUnitsStaysCounted() {
+    UUID billable = usage.billable("sum", "sum");
+    usage.price(plan, billable, null, null);
+    UUID subscription = usage.subscribed(customer, plan);
+    usage.count(event(customer, "sum", 12, "8"));
+    usage.execute(
+        "UPDATE subscription SET period_index = 0, due_at = '%s' WHERE id = '%s'"
+            .formatted(MARCH.plusSeconds(10 * 86_400), subscription));
+
+    usage.count(event(customer, "sum", 11, "1"), event(customer, "sum", 13, "2"));
+
+    assertThat(currentUsage(subscription, billable)).isEqualByComparingTo("11");
+    allocatedUpTo(customer, subscription, APRIL);
+    usage.count(event(customer, "sum", 14, "4"));
+    assertThat(currentUsage(subscription, billable)).isEqualByComparingTo("15");
+  }
+
   private static List<UsageEvent> randomEvents(List<UUID> customers, Random random) {
     List<UsageEvent> events = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
@@ -400,7 +499,7 @@ class AggregationIT {
       Random own = new Random(seed);
       events.add(
           event(
-              new UUID(4711, seed),
+              new UUID(customers.getFirst().getMostSignificantBits(), seed),
               customers.get(own.nextInt(customers.size())),
               "load",
               FEBRUARY.plusSeconds(own.nextInt(59 * 86_400)),
