@@ -80,14 +80,16 @@ public final class ExpiryStore {
        GROUP BY allocation_block_id
       """;
 
+  /** What the first row is known by that writes a block off. */
+  public static UUID operation(UUID blockId) {
+    return Ids.operation("expire:" + blockId);
+  }
+
   private record Expired(UUID blockId, UUID customerId, BigDecimal amount, UUID operationId) {
     static Expired of(Row row) {
       UUID blockId = row.getUUID("id");
       return new Expired(
-          blockId,
-          row.getUUID("customer_id"),
-          row.getBigDecimal("remaining"),
-          Ids.operation("expire:" + blockId));
+          blockId, row.getUUID("customer_id"), row.getBigDecimal("remaining"), operation(blockId));
     }
 
     Expired again(long times) {
@@ -154,8 +156,9 @@ public final class ExpiryStore {
   }
 
   /**
-   * A block is expired once. Only a clock that lags behind this one by more than the grace could
-   * give units back to it after that; they are written off by rows of their own then.
+   * A block is expired once, after which nobody gives units back to it; builds of before do, where
+   * a clock lags behind this one by more than the grace. They are written off by rows of their own
+   * then.
    */
   private static Future<Void> writeOff(
       SqlClient transaction, UUID merchantId, List<Expired> expired, Instant now) {

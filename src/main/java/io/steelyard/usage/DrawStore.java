@@ -1,5 +1,6 @@
 package io.steelyard.usage;
 
+import io.steelyard.credit.ExpiryStore;
 import io.steelyard.db.Columns;
 import io.steelyard.db.Ids;
 import io.steelyard.db.Sql;
@@ -13,6 +14,7 @@ import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlConnection;
 import io.vertx.sqlclient.Tuple;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -53,6 +55,15 @@ final class DrawStore {
         AND (b.remaining > 0 OR b.id = ANY ($4::uuid[]))
       ORDER BY b.id
       FOR NO KEY UPDATE
+      """;
+
+  private static final String WRITTEN_OFF =
+      """
+      SELECT t.allocation_block_id
+      FROM unnest($1::uuid[], $2::uuid[]) AS e (block_id, operation_id)
+      JOIN credit_transaction t
+        ON t.operation_id = e.operation_id AND t.allocation_block_id = e.block_id
+      WHERE t.merchant_id = ANY ($3::uuid[])
       """;
 
   private static final String SAVE_BLOCKS =
@@ -97,8 +108,13 @@ final class DrawStore {
 
   private record PriceDraw(PriceRef price, UUID blockId, FromBlock fromBlock) {}
 
-  /** Everything that settling these prices may touch. */
-  Future<Wallets> load(SqlConnection transaction, Set<PriceRef> prices, Set<WalletRef> wallets) {
+  /**
+   * Everything that settling these prices may touch.
+   *
+   * @param now the latest of their merchants' times
+   */
+  Future<Wallets> load(
+      SqlConnection transaction, Set<PriceRef> prices, Set<WalletRef> wallets, Instant now) {
     Wallets loaded = new Wallets();
     if (prices.isEmpty()) {
       return Future.succeededFuture(loaded);
@@ -120,7 +136,8 @@ final class DrawStore {
               List<UUID> drawnFrom = new ArrayList<>();
               draws.forEach(row -> drawnFrom.add(loadDraw(loaded, row)));
               return loadBlocks(transaction, loaded, prices, wallets, drawnFrom);
-            });
+            })
+        .compose(blocks -> loadWrittenOff(transaction, loaded, prices, expired(blocks, now)));
   }
 
   private static UUID loadDraw(Wallets loaded, Row row) {
@@ -132,7 +149,7 @@ final class DrawStore {
     return blockId;
   }
 
-  private Future<Wallets> loadBlocks(
+  private Future<List<CreditDrawdown.Block>> loadBlocks(
       SqlConnection transaction,
       Wallets loaded,
       Set<PriceRef> prices,
@@ -150,7 +167,40 @@ final class DrawStore {
         .execute(parameters)
         .map(
             rows -> {
-              rows.forEach(row -> loaded.load(wallet(row), block(row)));
+              List<CreditDrawdown.Block> blocks = new ArrayList<>();
+              for (Row row : rows) {
+                CreditDrawdown.Block block = block(row);
+                loaded.load(wallet(row), block);
+                blocks.add(block);
+              }
+              return blocks;
+            });
+  }
+
+  private static List<UUID> expired(List<CreditDrawdown.Block> blocks, Instant now) {
+    return blocks.stream()
+        .filter(block -> block.expiresAt() != null && !now.isBefore(block.expiresAt()))
+        .map(CreditDrawdown.Block::id)
+        .toList();
+  }
+
+  private static Future<Wallets> loadWrittenOff(
+      SqlConnection transaction, Wallets loaded, Set<PriceRef> prices, List<UUID> expired) {
+    if (expired.isEmpty()) {
+      return Future.succeededFuture(loaded);
+    }
+    UUID[] merchants =
+        prices.stream().map(price -> price.period().merchantId()).distinct().toArray(UUID[]::new);
+    return transaction
+        .preparedQuery(WRITTEN_OFF)
+        .execute(
+            new Columns<>(expired)
+                .uuids(block -> block)
+                .uuids(ExpiryStore::operation)
+                .and((Object) merchants))
+        .map(
+            rows -> {
+              rows.forEach(row -> loaded.loadWrittenOff(row.getUUID("allocation_block_id")));
               return loaded;
             });
   }

@@ -8,6 +8,7 @@ import io.steelyard.usage.Wallets.PriceRef;
 import io.steelyard.usage.Wallets.WalletRef;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -60,7 +61,7 @@ final class Folding {
   private Future<Void> redraw(SqlConnection transaction, List<Reading> readings) {
     Set<Meter> meters = readings.stream().map(Reading::meter).collect(Collectors.toSet());
     return draws
-        .load(transaction, prices(meters), wallets(meters))
+        .load(transaction, prices(meters), wallets(meters), now(meters))
         .compose(
             wallets -> {
               wallets.recounted(readings);
@@ -124,7 +125,7 @@ final class Folding {
                     .compose(
                         totals ->
                             draws
-                                .load(transaction, prices(meters), wallets(meters))
+                                .load(transaction, prices(meters), wallets(meters), now(meters))
                                 .compose(
                                     wallets ->
                                         save(
@@ -158,6 +159,13 @@ final class Folding {
       }
     }
     return prices;
+  }
+
+  private static Instant now(Set<Meter> meters) {
+    return meters.stream()
+        .map(meter -> meter.period().now())
+        .max(Instant::compareTo)
+        .orElse(Instant.MIN);
   }
 
   private static Set<WalletRef> wallets(Set<Meter> meters) {

@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -61,6 +62,7 @@ final class Wallets {
 
   private final Map<WalletRef, List<UUID>> wallets = new HashMap<>();
   private final Map<UUID, CreditDrawdown.Block> blocks = new HashMap<>();
+  private final Set<UUID> writtenOff = new HashSet<>();
   private final Map<PriceRef, Use> uses = new HashMap<>();
   private final Map<PriceRef, Map<UUID, FromBlock>> draws = new HashMap<>();
   private final Set<UUID> changedBlocks = new LinkedHashSet<>();
@@ -78,6 +80,11 @@ final class Wallets {
 
   void load(PriceRef price, UUID blockId, FromBlock fromBlock) {
     draws.computeIfAbsent(price, ref -> new LinkedHashMap<>()).put(blockId, fromBlock);
+  }
+
+  /** What was drawn from this block is gone when it is not needed after all. */
+  void loadWrittenOff(UUID blockId) {
+    writtenOff.add(blockId);
   }
 
   /**
@@ -176,7 +183,10 @@ final class Wallets {
     return units.subtract(drawdown.uncovered());
   }
 
-  /** To the blocks drawn from last, first. What came from a block that has expired is gone. */
+  /**
+   * To the blocks drawn from last, first; also to one that has expired, from which late usage of
+   * its time draws as well. What came from a block that was written off is gone.
+   */
   private void giveBack(Cause cause, BigDecimal units) {
     if (units.signum() <= 0) {
       return;
@@ -188,7 +198,7 @@ final class Wallets {
       if (amount.signum() > 0) {
         remember(
             cause.price(), blockId, new FromBlock(from.drawn().subtract(amount), from.drawnAt()));
-        if (isAlive(blockId, cause.meter().period().now())) {
+        if (!writtenOff.contains(blockId)) {
           move(cause, blockId, TransactionType.REVERSAL, amount);
         }
         left = left.subtract(amount);
@@ -213,11 +223,6 @@ final class Wallets {
         .sorted(inOrder.reversed())
         .map(CreditDrawdown.Block::id)
         .toList();
-  }
-
-  private boolean isAlive(UUID blockId, Instant now) {
-    Instant expiresAt = blocks.get(blockId).expiresAt();
-    return expiresAt == null || now.isBefore(expiresAt);
   }
 
   private void move(Cause cause, UUID blockId, TransactionType type, BigDecimal amount) {

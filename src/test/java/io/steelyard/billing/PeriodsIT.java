@@ -134,6 +134,58 @@ class PeriodsIT {
             "2040-04-02 expiration -50");
   }
 
+  /** Tokens are as many as there were last; a hundred are allocated each month. */
+  private static final String LATEST =
+      with("allocations: [{customPricingUnit: credits, amount: 100, billingCadence: monthly}]")
+          .replaceFirst("(?s)(value: token}]].*?calculation: )sum", "$1latest");
+
+  @Test
+  void unitsGivenBackWithinTheGracePayForLateUsageOfTheirTime() {
+    Account account = Account.of(app, LATEST);
+    account.subscribe();
+    account.use("token", 100, "2040-02-18T12:00:00Z");
+    account.at("2040-02-29T13:00:00Z");
+    account.use("token", 50, "2040-02-23T12:00:00Z");
+    account.at("2040-02-29T13:00:01Z");
+    account.use("token", 100, "2040-02-26T12:00:00Z");
+    account.at("2040-02-29T13:00:02Z");
+
+    assertThat(account.remaining()).isEqualTo(100);
+    assertThat(account.transactions())
+        .containsExactlyInAnyOrder(
+            "2040-01-31 planAllocation 100",
+            "2040-02-29 planAllocation 100",
+            "usage -100",
+            "reversal 50",
+            "usage -50");
+    account.use("token", 70, "2040-02-27T12:00:00Z");
+    account.at("2040-03-01T00:00:00Z");
+    assertThat(account.transactions()).contains("2040-03-01 expiration -30");
+    assertThat(account.remaining()).isEqualTo(100);
+  }
+
+  @Test
+  void aBackdatedSubscriptionGivesBackWhatItsPastPeriodsTurnOutNotToNeed() {
+    Account account = Account.of(app, LATEST);
+    account.use("token", 80, "2040-01-05T00:00:00Z");
+    account.use("token", 20, "2040-01-06T00:00:00Z");
+    account.use("token", 90, "2040-01-07T00:00:00Z");
+    account.at("2040-02-10T00:00:00Z");
+
+    account.subscribe("startDate", "2040-01-01T00:00:00Z");
+    account.at("2040-02-10T00:00:01Z");
+
+    assertThat(account.remaining()).isEqualTo(100);
+    assertThat(account.transactions())
+        .containsExactlyInAnyOrder(
+            "2040-02-10 planAllocation 100",
+            "2040-02-10 planAllocation 100",
+            "usage -80",
+            "reversal 60",
+            "usage -70",
+            "2040-02-10 expiration -10");
+  }
+
   @Test
   void usageBeyondTheLimitEndsTheAccessUntilTheNextPeriod() {
     Account account =

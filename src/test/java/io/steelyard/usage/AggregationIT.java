@@ -317,8 +317,9 @@ class AggregationIT {
     assertLedgerAddsUp();
   }
 
+  /** Until it is written off, late usage of its time may draw from it again. */
   @Test
-  void whatCameFromABlockThatHasExpiredDoesNotRevive() {
+  void whatCameFromABlockThatHasExpiredGoesBackToIt() {
     UUID unit = usage.unit();
     UUID price = usage.price(plan, usage.billable("latest", "latest"), unit, null);
     UUID expired = usage.block(customer, unit, "6", MARCH, NOW);
@@ -327,8 +328,11 @@ class AggregationIT {
     usage.count(event(customer, "latest", 1, "4"));
     usage.count(event(customer, "latest", 2, "1"));
 
-    assertThat(remaining(expired)).isEqualByComparingTo("2");
+    assertThat(remaining(expired)).isEqualByComparingTo("5");
     assertThat(drawn(subscription, price)).isEqualByComparingTo("1");
+    usage.count(event(customer, "latest", 3, "6"));
+    assertThat(remaining(expired)).isZero();
+    assertThat(drawn(subscription, price)).isEqualByComparingTo("6");
     assertLedgerAddsUp();
   }
 

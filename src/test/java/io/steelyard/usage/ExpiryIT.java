@@ -149,6 +149,27 @@ class ExpiryIT {
     units.assertBooksBalance();
   }
 
+  @Test
+  void whatCameFromABlockThatWasWrittenOffDoesNotRevive() {
+    UUID price = usage.price(units.plan, usage.billable("latest", "level"), units.unit, null);
+    UUID ended = usage.block(units.customer, units.unit, "6", FEBRUARY, MARCH);
+    UUID drained = usage.block(units.customer, units.unit, "2", FEBRUARY, MARCH.minusSeconds(1));
+    usage.period(subscription, 0, FEBRUARY, MARCH);
+    usage.count(event(units.customer, "level", FEBRUARY, "{\"v\":6}"));
+    assertThat(expire(MARCH, 100)).isEqualTo(1);
+
+    usage.count(event(units.customer, "level", FEBRUARY.plusSeconds(1), "{\"v\":1}"));
+
+    assertThat(units.use(subscription, 0, price)).startsWith("1 1 ");
+    assertThat(units.remaining(ended)).isZero();
+    assertThat(units.ledger(ended, "reversal")).isEmpty();
+    // of this one nothing was left that could have been written off
+    assertThat(units.remaining(drained)).isEqualByComparingTo("1");
+    assertThat(expire(MARCH, 100)).isEqualTo(1);
+    assertThat(units.ledger(drained, "expiration")).isEqualTo("-1");
+    units.assertBooksBalance();
+  }
+
   /**
    * No clock of ours does this; it must not stop the expiry of everything else if one ever does.
    */
