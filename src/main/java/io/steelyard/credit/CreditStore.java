@@ -52,10 +52,13 @@ public final class CreditStore {
 
   private static final String CLIPPED_AT =
       """
-      SELECT id, custom_pricing_unit_id, effective_at, expires_at
-        FROM allocation_block
-       WHERE merchant_id = $1 AND subscription_id = $2 AND expires_at = $3
-       ORDER BY id FOR NO KEY UPDATE
+      SELECT b.id, b.custom_pricing_unit_id, p.opened_at, b.effective_at, b.expires_at
+        FROM allocation_block b
+        JOIN subscription_period p
+          ON p.merchant_id = b.merchant_id AND p.subscription_id = b.subscription_id
+         AND p.period_index = b.period_index
+       WHERE b.merchant_id = $1 AND b.subscription_id = $2 AND b.expires_at = $3
+       ORDER BY b.id FOR NO KEY UPDATE OF b
       """;
 
   private static final String EXTEND =
@@ -68,11 +71,13 @@ public final class CreditStore {
   /**
    * A block of a subscription, and until when it may be used.
    *
+   * @param pricedAt when the period it was allocated in opened, by the system's time
    * @param expiresAt exclusive
    */
-  public record BlockTerm(UUID id, Id unitId, Instant effectiveAt, Instant expiresAt) {
+  public record BlockTerm(
+      UUID id, Id unitId, Instant pricedAt, Instant effectiveAt, Instant expiresAt) {
     public BlockTerm until(Instant end) {
-      return new BlockTerm(id, unitId, effectiveAt, end);
+      return new BlockTerm(id, unitId, pricedAt, effectiveAt, end);
     }
   }
 
@@ -167,6 +172,7 @@ public final class CreditStore {
                           new BlockTerm(
                               row.getUUID("id"),
                               Sql.id(row, "custom_pricing_unit_id", IdKind.CUSTOM_PRICING_UNIT),
+                              Sql.instant(row, "opened_at"),
                               Sql.instant(row, "effective_at"),
                               Sql.instant(row, "expires_at"))));
               return terms;

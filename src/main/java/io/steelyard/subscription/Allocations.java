@@ -64,10 +64,13 @@ public record Allocations(
         .orElse(end);
   }
 
-  /** When a block of this subscription's expires that an end date had cut short. */
+  /**
+   * When a block of this subscription's expires that an end date had cut short: by the terms of the
+   * period it was allocated in, since the plan may allocate other units by now, or none.
+   */
   public BlockTerm naturalEnd(BlockTerm cut) {
     Instant from = cut.effectiveAt();
-    return plan.allocationsAt(pricedAt).stream()
+    return plan.allocationsAt(cut.pricedAt()).stream()
         .filter(terms -> terms.customPricingUnitId().equals(cut.unitId()))
         .flatMap(terms -> schedule(terms).startingIn(from, from.plusMillis(1)).stream())
         .findFirst()

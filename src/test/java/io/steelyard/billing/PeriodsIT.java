@@ -186,6 +186,38 @@ class PeriodsIT {
             "2040-02-10 expiration -10");
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "allocations: [{customPricingUnit: credits, amount: 100, billingCadence: monthly}]",
+        "allocations: []"
+      })
+  void renewedItHasItsUnitsForAsLongAsTheyWereAllocated(String changed) {
+    Account account =
+        Account.of(
+            app,
+            with(
+                "allocations:"
+                    + " [{customPricingUnit: credits, amount: 12000, billingCadence: annually}]"));
+    String id = account.subscribe();
+    account.at("2040-02-19T00:00:00Z");
+    Account after = new Account(account.merchant(), account.customer(), with(changed));
+    after.merchant().applyCatalog(after.catalog());
+    after.at("2040-03-10T00:00:00Z");
+    int monthly = changed.contains("100") ? 100 : 0;
+    assertThat(after.remaining()).isEqualTo(12000 + monthly);
+
+    after.change(id, "cancel");
+    after.at("2040-03-11T00:00:00Z");
+    after.change(id, "renew");
+
+    assertThat(after.remaining()).isEqualTo(12000 + monthly);
+    after.at("2041-01-31T11:59:59.999Z");
+    assertThat(after.remaining()).isEqualTo(12000 + monthly);
+    after.at("2041-01-31T12:00:00Z");
+    assertThat(after.remaining()).isEqualTo(monthly);
+  }
+
   @Test
   void usageBeyondTheLimitEndsTheAccessUntilTheNextPeriod() {
     Account account =
