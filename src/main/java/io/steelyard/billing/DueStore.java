@@ -32,6 +32,18 @@ final class DueStore {
               AND i.status IN ('pending', 'paused') AND i.issue_date IS NULL)
       """;
 
+  // Not those that wait for the next units within them: these are due before.
+  private static final String ANY_BEHIND =
+      """
+      EXISTS (
+        SELECT FROM subscription_period p
+         WHERE p.merchant_id = $1 AND p.ready_until < p.period_end
+           AND coalesce(p.ready_until < (SELECT s.due_at FROM subscription s
+                                          WHERE s.merchant_id = p.merchant_id
+                                            AND s.id = p.subscription_id
+                                            AND s.period_index = p.period_index), true))
+      """;
+
   private static final String ANY_DUE =
       """
       SELECT EXISTS (SELECT FROM subscription
@@ -51,9 +63,10 @@ final class DueStore {
                         AND s.id IN (SELECT subscription_id FROM rebill
                                       WHERE merchant_id = $1 AND ended AND since <= $3)
                         AND EXISTS (%1$s))
+          OR %3$s
           AS due
       """
-          .formatted(CORRECTABLE, ExpiryStore.AWAITS_ROLLOVER);
+          .formatted(CORRECTABLE, ExpiryStore.AWAITS_ROLLOVER, ANY_BEHIND);
 
   // In the order of their ids, each measured by its own clock: what is due may still have to wait,
   // and must not be in the way of those behind it.
@@ -102,19 +115,8 @@ final class DueStore {
       SELECT NOT EXISTS (SELECT FROM event_batch WHERE merchant_id = $1 AND stored_at <= $2)
       """;
 
-  // An event that is counted before its period has been brought up to date waits for that, but
-  // not one that waits for the units of its time: those are due before it.
-  private static final String IS_SETTLED =
-      IS_FOLDED
-          + """
-          AND NOT EXISTS (
-            SELECT FROM subscription_period p
-             WHERE p.merchant_id = $1 AND p.ready_until < p.period_end
-               AND coalesce(p.ready_until < (SELECT s.due_at FROM subscription s
-                                              WHERE s.merchant_id = p.merchant_id
-                                                AND s.id = p.subscription_id
-                                                AND s.period_index = p.period_index), true))
-          """;
+  // An event that is counted before its period has been brought up to date waits for that.
+  private static final String IS_SETTLED = IS_FOLDED + "AND NOT " + ANY_BEHIND;
 
   private static final String LAST_BOUNDARIES =
       """
@@ -185,7 +187,10 @@ final class DueStore {
             });
   }
 
-  /** Whether any work of the merchant's is due by {@code now}. */
+  /**
+   * Whether any work of the merchant's is due by {@code now}, or what it has opened or allocated is
+   * still to be brought up to date.
+   */
   Future<Boolean> isAnyDue(SqlClient client, UUID merchantId, Instant now) {
     return client
         .preparedQuery(ANY_DUE)

@@ -7,8 +7,10 @@ import io.steelyard.domain.IdKind;
 import io.steelyard.support.Tables;
 import io.steelyard.support.TestApp;
 import io.steelyard.support.TestApp.Answer;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -22,6 +24,8 @@ class UnitsWithinPeriodIT {
               .stripTrailing()
           + "\n    allocations:"
           + " [{customPricingUnit: credits, amount: 100, billingCadence: monthly}]\n";
+
+  private static final int MANY = 10_000;
 
   private static TestApp app;
 
@@ -107,6 +111,26 @@ class UnitsWithinPeriodIT {
             "2040-05-31..2040-06-30 100");
     account.at("2041-02-05T00:00:00Z");
     assertThat(account.lines(1)).contains("2040-01-31..2041-01-31 5 5.00");
+  }
+
+  @Test
+  void aClockThatIsSetAnswersWhenAllThatHasWaitedIsCounted() {
+    account.subscribe("billingCadence", "quarterly");
+    Instant ahead = Instant.parse("2040-03-01T00:00:00Z");
+    account
+        .merchant()
+        .call("POST", "/external/event")
+        .json(
+            IntStream.range(0, MANY)
+                .mapToObj(
+                    i ->
+                        account.merchant().event(account.customer(), "token", 1, "key-" + i, ahead))
+                .toList())
+        .send(202);
+
+    account.at("2040-03-02T00:00:00Z");
+
+    assertThat(account.remaining()).isEqualTo(0);
   }
 
   @Test
