@@ -10,6 +10,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.Tables;
 import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -474,6 +476,45 @@ class AggregationIT {
     usage.awaitFolded();
     assertThat(currentUsage(subscription, billable)).isEqualByComparingTo("31");
     allocatedUpTo(customer, subscription, APRIL);
+  }
+
+  /** As a cancel does, which locks the period before the customer. */
+  @Test
+  void whoHoldsAPeriodBackDoesNotWaitForItWithTheCustomersLock() throws Exception {
+    UUID billable = usage.billable("sum", "sum");
+    usage.price(plan, billable, null, null);
+    UUID subscription = usage.subscribed(customer, plan);
+    usage.awaitFolded();
+    usage.execute(
+        "UPDATE subscription SET period_index = 0, due_at = '%s' WHERE id = '%s'"
+            .formatted(MARCH.plusSeconds(10 * 86_400), subscription));
+    try (Connection other = Tables.connect(usage.endpoint);
+        Statement statement = other.createStatement()) {
+      other.setAutoCommit(false);
+      // shorter than it would take the server to end a deadlock
+      statement.execute("SET LOCAL lock_timeout = '500ms'");
+      statement.execute(
+          "SELECT FROM subscription_period WHERE subscription_id = '%s' FOR NO KEY UPDATE"
+              .formatted(subscription));
+      await(usage.ingest(usage.merchant, List.of(event(customer, "sum", 12, "8"))));
+      usage.awaitTrue(
+          "SELECT count(*) = 1 FROM event_batch WHERE merchant_id = '" + usage.merchant + "'");
+      for (int attempt = 0; attempt < 20; attempt++) {
+        statement.execute("SAVEPOINT before_the_customer");
+        statement.execute(
+            "SELECT pg_advisory_xact_lock(%d, %d)"
+                .formatted(0x75736167, customer.getLeastSignificantBits() & 1023));
+        statement.execute("ROLLBACK TO before_the_customer");
+        Thread.sleep(50); // in which the fold tries
+      }
+      other.commit();
+    }
+    usage.awaitTrue("SELECT NOT EXISTS (SELECT FROM event_batch)");
+    assertThat(currentUsage(subscription, billable)).isZero();
+
+    allocatedUpTo(customer, subscription, APRIL);
+    usage.awaitFolded();
+    assertThat(currentUsage(subscription, billable)).isEqualByComparingTo("8");
   }
 
   /** Nodes of the version before count it at once; whoever comes then must not count it again. */
