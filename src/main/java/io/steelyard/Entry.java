@@ -36,10 +36,13 @@ record Entry(
     /** Does what it is asked. */
     FEATURE,
 
-    /** Takes requests: after everything that they ask is there, and before any of it goes. */
+    /** Takes requests: after what they ask is there, and before any of it goes. */
     EDGE,
 
-    /** Works by itself, which would take the processors from the start if it began earlier. */
+    /**
+     * Works by itself, which would take the processors from the start if it began earlier. What it
+     * is asked besides, such as for a preview, is 503 until then; the process is not ready.
+     */
     CLOCKWORK;
 
     /** Its turn when all stop, from 1. */

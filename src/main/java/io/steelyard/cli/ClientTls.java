@@ -36,7 +36,7 @@ final class ClientTls {
         names = "--key",
         required = true,
         paramLabel = "FILE",
-        description = "The certificate's private key, in PEM, not encrypted.")
+        description = "The certificate's private key, in PEM (PKCS #8), not encrypted.")
     private Path key;
   }
 
@@ -57,7 +57,10 @@ final class ClientTls {
       readable(shown.key);
       set(
           () -> builder.keyManager(shown.certificate.toFile(), shown.key.toFile()),
-          shown.certificate + " and " + shown.key + " are not a certificate and its key in PEM");
+          shown.certificate
+              + " and "
+              + shown.key
+              + " are not a certificate and its key in PEM (PKCS #8)");
     }
     try {
       return ((JdkSslContext) builder.build()).context();

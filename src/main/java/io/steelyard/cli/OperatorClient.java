@@ -102,9 +102,9 @@ final class OperatorClient {
           "no service answers at " + base + ": start it, or name it with --url");
     } catch (SSLHandshakeException e) {
       throw new CommandFailure(
-          "no TLS with %s (%s): nothing was sent. Name its authority with --ca, and what it asks for"
+          "no TLS with %s (%s): nothing was done. Name its authority with --ca, a host that its"
                   .formatted(base, e.getMessage())
-              + " with --certificate and --key");
+              + " certificate is for with --url, and what it asks for with --certificate and --key");
     } catch (IOException e) {
       throw new CommandFailure(
           "the connection to %s broke (%s); whether it was done is not known"

@@ -14,14 +14,24 @@ import com.hazelcast.nio.MemberSocketInterceptor;
  */
 final class GuardedNode extends DefaultNodeContext {
   private final Handshake handshake;
+  private Node node;
 
   GuardedNode(Handshake handshake) {
     this.handshake = handshake;
   }
 
   @Override
-  public NodeExtension createNodeExtension(Node node) {
-    return new Guarded(node, handshake);
+  public NodeExtension createNodeExtension(Node created) {
+    node = created;
+    return new Guarded(created, handshake);
+  }
+
+  /**
+   * Whether a member that has joined takes the others' changes. It does not where it was let in
+   * while it asked whether it may be the master: then it forgets who is.
+   */
+  boolean knowsMaster() {
+    return node.getClusterService().getMasterAddress() != null;
   }
 
   private static final class Guarded extends DefaultNodeExtension {

@@ -37,7 +37,7 @@ final class HazelcastSettings {
           Map.entry("hazelcast.merge.first.run.delay.seconds", "10"),
           Map.entry("hazelcast.merge.next.run.delay.seconds", "10"),
           Map.entry("hazelcast.operation.call.timeout.millis", "5000"),
-          // who comes is let in at once, not with those who may come within 5 s
+          // partitions move as soon as somebody has come, not after those who may come within 5 s
           Map.entry("hazelcast.wait.seconds.before.join", "0"),
           Map.entry("hazelcast.graceful.shutdown.max.wait", "4"),
           // the service stops it, after Vert.x

@@ -17,9 +17,13 @@ import io.vertx.core.spi.cluster.ClusterManager;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import java.util.UUID;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** This process as a member of the cluster. What it does blocks, but for telling how it is. */
 public final class Membership {
+  private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
+  private static final int JOINS_MAX = 3;
   private static final int CONNECT_TIMEOUT_MS = 2000;
   private static final int PING_INTERVAL_MS = 1000;
   private static final int PING_REPLY_MS = 2000;
@@ -40,17 +44,7 @@ public final class Membership {
   public static Membership join(Cluster config) {
     String nodeId = UUID.randomUUID().toString();
     Handshake handshake = new Handshake(new ClusterSecret(config.secret()).keyFor("membership"));
-    HazelcastInstance hazelcast;
-    try {
-      hazelcast =
-          HazelcastInstanceFactory.newHazelcastInstance(
-              HazelcastSettings.of(config, nodeId),
-              "steelyard-" + nodeId,
-              new GuardedNode(handshake));
-    } catch (HazelcastException | IllegalStateException e) {
-      throw new StartFailure("cannot join the cluster: " + e.getMessage(), e);
-    }
-    Membership joined = new Membership(hazelcast, config, nodeId);
+    Membership joined = new Membership(join(config, nodeId, handshake), config, nodeId);
     if (handshake.stranger() != null) { // alone, although somebody is there: not what was meant
       joined.leave();
       throw new StartFailure(
@@ -58,6 +52,27 @@ public final class Membership {
               .formatted(handshake.stranger()));
     }
     return joined;
+  }
+
+  private static HazelcastInstance join(Cluster config, String nodeId, Handshake handshake) {
+    for (int attempt = 1; attempt <= JOINS_MAX; attempt++) {
+      GuardedNode node = new GuardedNode(handshake);
+      HazelcastInstance hazelcast;
+      try {
+        hazelcast =
+            HazelcastInstanceFactory.newHazelcastInstance(
+                HazelcastSettings.of(config, nodeId), "steelyard-" + nodeId, node);
+      } catch (HazelcastException | IllegalStateException e) {
+        throw new StartFailure("cannot join the cluster: " + e.getMessage(), e);
+      }
+      if (node.knowsMaster()) {
+        return hazelcast;
+      }
+      LOG.warn("Was let into the cluster, and does not know by whom: joins again");
+      hazelcast.getLifecycleService().terminate(); // it holds nothing yet
+    }
+    throw new StartFailure(
+        "cannot join the cluster: it was let in " + JOINS_MAX + " times and knew no master then");
   }
 
   public String nodeId() {

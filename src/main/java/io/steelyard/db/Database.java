@@ -77,14 +77,14 @@ public final class Database {
   /**
    * As {@link #migrate(Config.Database)}.
    *
-   * @param beforeMigrating called where the schema is another one; what it throws ends this, with
-   *     nothing changed
+   * @param beforeMigrating called where the schema is another one, and where tables are to be
+   *     moved; what it throws ends this, with nothing changed
    */
   public String migrate(Config.Database config, Runnable beforeMigrating) {
     try (Connection connection = endpoint.connect()) {
       Liveness.set(connection, session); // one that is gone must hold nothing for long
       String schema = Migrations.migrate(connection, beforeMigrating);
-      Distribution.apply(connection, config.distributed());
+      Distribution.apply(connection, config.distributed(), beforeMigrating);
       return schema;
     } catch (SQLException e) {
       throw new StartFailure("the database cannot be reached any more: " + e.getMessage(), e);

@@ -121,18 +121,22 @@ public final class Distribution {
    */
   public static void apply(Endpoint endpoint, boolean citus) {
     try (Connection connection = endpoint.connect()) {
-      apply(connection, citus);
+      apply(connection, citus, () -> {});
     } catch (SQLException e) {
       throw new StartFailure("the database cannot be reached: " + e.getMessage(), e);
     }
   }
 
-  /** As {@link #apply(Endpoint, boolean)}, in a session that commits by itself. */
-  static void apply(Connection connection, boolean citus) {
+  /**
+   * As {@link #apply(Endpoint, boolean)}, in a session that commits by itself.
+   *
+   * @param beforeMoving called where tables are to be moved, by this process or another
+   */
+  static void apply(Connection connection, boolean citus, Runnable beforeMoving) {
     try {
       String version = text(connection, HAS_CITUS);
       if (citus) {
-        distribute(connection, version);
+        distribute(connection, version, beforeMoving);
       } else if (version != null) {
         refuseDistributed(connection);
       }
@@ -151,7 +155,8 @@ public final class Distribution {
     }
   }
 
-  private static void distribute(Connection connection, String version) throws SQLException {
+  private static void distribute(Connection connection, String version, Runnable beforeMoving)
+      throws SQLException {
     if (version == null) {
       throw new StartFailure(
           "database.distribution is citus, but the database has no extension citus"
@@ -162,15 +167,22 @@ public final class Distribution {
           "database.distribution is citus, but the cluster has no node that takes shards"
               + " (citus_add_node on the coordinator)");
     }
+    if (isHere(connection)) {
+      beforeMoving.run();
+    }
     connection.setAutoCommit(false);
     text(connection, ONE_AT_A_TIME);
-    if (places(connection).get("event_key").equals("coordinator")) {
+    if (isHere(connection)) {
       LOG.info("Distributing the tables by Citus {}", version);
       execute(connection, script());
     }
     connection.commit();
     check(places(connection));
     LOG.info("The tables are distributed by Citus {}", version);
+  }
+
+  private static boolean isHere(Connection connection) throws SQLException {
+    return places(connection).get("event_key").equals("coordinator");
   }
 
   /** What is distributed in another way than this build reckons with may break any statement. */

@@ -38,26 +38,46 @@ final class UnwantedBody {
    * resumes a request that was paused. To be called before it is given to anybody.
    */
   void discardBehindAnswer(HttpServerRequest request) {
-    request.response().bodyEndHandler(answered -> discard(request));
+    Rest rest = new Rest(request);
+    request.response().bodyEndHandler(answered -> rest.discard()).closeHandler(gone -> rest.end());
   }
 
-  /** What exceeds the limits ends the connection, or its stream. */
-  private void discard(HttpServerRequest request) {
-    if (request.isEnded()
-        || request.response().closed()
-        || Closing.isAnnounced(request.connection())) {
-      return;
+  /** What comes of one body behind its answer. */
+  private final class Rest {
+    private final HttpServerRequest request;
+    private long bytesLeft = bytesMax;
+    private Long timer;
+
+    private Rest(HttpServerRequest request) {
+      this.request = request;
     }
-    AtomicLong left = new AtomicLong(bytesMax);
-    long timer = vertx.setTimer(timeoutMs, fired -> Closing.end(request));
-    request.handler(
-        chunk -> {
-          if (left.addAndGet(-chunk.length()) < 0) {
-            Closing.end(request);
-          }
-        });
-    request.exceptionHandler(error -> vertx.cancelTimer(timer));
-    request.endHandler(end -> vertx.cancelTimer(timer));
-    request.resume();
+
+    /** What exceeds the limits ends the connection, or its stream. */
+    private void discard() {
+      if (request.isEnded()
+          || request.response().closed()
+          || Closing.isAnnounced(request.connection())) {
+        return;
+      }
+      timer = vertx.setTimer(timeoutMs, fired -> Closing.end(request));
+      request.handler(chunk -> took(chunk.length()));
+      request.exceptionHandler(error -> end());
+      request.endHandler(whole -> end());
+      request.resume();
+    }
+
+    private void took(int bytes) {
+      bytesLeft -= bytes;
+      if (bytesLeft < 0) {
+        Closing.end(request);
+      }
+    }
+
+    /** Nothing more is to come. Of a stream that was reset only the response hears. */
+    private void end() {
+      if (timer != null) {
+        vertx.cancelTimer(timer);
+      }
+    }
   }
 }

@@ -27,6 +27,7 @@ record BodyCase(
             Map.of(
                 "id", external ? "sub_01jd3c5m8y6cq643dzvmxxqkfb" : merchant.id(),
                 "externalId", "a",
+                "subscriptionId", "sub_01jd3c5m8y6cq643dzvmxxqkfb",
                 "customerId", "cus_01jd3c5m8y6cq643dzvmxxqkfb",
                 "gateway", "CardGateway",
                 "invoiceId", "inv_01jd3c5m8yss6ys3c4dwa7n360"));

@@ -38,6 +38,10 @@ class BodyShapesIT {
     return BodyCase.all(app, merchant);
   }
 
+  static Stream<BodyCase> casesWithTexts() {
+    return cases().filter(each -> each.text().contains("\":\""));
+  }
+
   /** A copy with each node below an event's {@code data} kept and every other one changed. */
   private static Object changed(
       Object node, String pointer, BiFunction<Object, String, Object> change) {
@@ -127,7 +131,7 @@ class BodyShapesIT {
   }
 
   @ParameterizedTest
-  @MethodSource("cases")
+  @MethodSource("casesWithTexts")
   void anEmptyTextIsNamedWhereverItIs(BodyCase of) {
     TreeSet<String> places = new TreeSet<>();
     Object spoilt =

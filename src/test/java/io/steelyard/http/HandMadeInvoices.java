@@ -18,7 +18,7 @@ record HandMadeInvoices(TestApp app, UUID subscription) {
         plan_id, period_start, period_end, is_trial, opened_at, ready_until)
       SELECT merchant_id, id, %2$d, customer_id, plan_id, '%3$s', '%4$s', false, now(), '%3$s'
       FROM subscription WHERE id = '%1$s';
-      UPDATE subscription SET period_index = %2$d WHERE id = '%1$s'
+      UPDATE subscription SET period_index = %2$d, due_at = '%4$s' WHERE id = '%1$s'
       """;
 
   private static final String INVOICE =

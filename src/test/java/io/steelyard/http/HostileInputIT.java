@@ -133,6 +133,7 @@ class HostileInputIT {
             Map.of(
                 "id", operation.path().startsWith("/operator/") ? merchant.id() : "sub_x",
                 "externalId", "acme",
+                "subscriptionId", "sub_x",
                 "customerId", "cus_x",
                 "gateway", "LedgerB",
                 "invoiceId", "inv_x"));

@@ -48,8 +48,13 @@ class StrictBodiesIT {
     return BodyCase.all(app, merchant);
   }
 
+  /** Where a text can be replaced by another value. */
+  static Stream<BodyCase> casesWithTexts() {
+    return cases().filter(each -> FIRST_TEXT.matcher(each.text()).find());
+  }
+
   @ParameterizedTest
-  @MethodSource("cases")
+  @MethodSource("casesWithTexts")
   void whatIsNotOneJsonTextIsRefusedAsAWhole(BodyCase of) {
     Map<String, Long> before = Tables.counts(app.database());
     String text = of.text();
@@ -81,7 +86,7 @@ class StrictBodiesIT {
   }
 
   @ParameterizedTest
-  @MethodSource("cases")
+  @MethodSource("casesWithTexts")
   void whatIsNotStrictUtf8IsRefusedAsAWhole(BodyCase of) {
     Map<String, Long> before = Tables.counts(app.database());
     for (byte[] bytes :
@@ -124,7 +129,7 @@ class StrictBodiesIT {
   }
 
   @ParameterizedTest
-  @MethodSource("cases")
+  @MethodSource("casesWithTexts")
   void valuesThatNoDatabaseHoldsAreRefusedAtTheirPlace(BodyCase of) {
     Map<String, Long> before = Tables.counts(app.database());
     Map<String, String> values = new LinkedHashMap<>();
@@ -191,7 +196,7 @@ class StrictBodiesIT {
   }
 
   @ParameterizedTest
-  @MethodSource("cases")
+  @MethodSource("casesWithTexts")
   void whatIsNestedTooDeepIsRefusedAndCostsNothing(BodyCase of) {
     for (int depth : new int[] {65, 200, FAR_TOO_DEEP}) {
       String nested = "[".repeat(depth) + "]".repeat(depth);

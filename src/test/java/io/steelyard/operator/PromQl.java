@@ -31,6 +31,7 @@ final class PromQl {
           "increase",
           "changes",
           "max_over_time",
+          "label_replace",
           "time");
 
   private final List<String> tokens;
