@@ -31,8 +31,10 @@ public final class ExpiryStore {
       """;
 
   // A block waits for the subscriptions of its customer that are behind: what is left of it may be
-  // theirs to roll over, and usage of its time may not have been counted yet. Nobody knows for how
-  // long one is parked: only what that would roll over itself waits for it.
+  // theirs to roll over, and usage of its time may not have been counted yet. It waits too for
+  // periods that have just been opened or allocated units, until what had waited for that has been
+  // counted. Nobody knows for how long one is parked: only what that would roll over itself waits
+  // for it. That such a period is not ready is said once more, for its index.
   private static final String CANDIDATES =
       """
       SELECT b.id, b.customer_id
@@ -42,6 +44,12 @@ public final class ExpiryStore {
            SELECT FROM subscription s
             WHERE s.merchant_id = $1 AND s.customer_id = b.customer_id
               AND s.due_at <= b.expires_at AND s.parked_at IS NULL)
+         AND NOT EXISTS (
+           SELECT FROM subscription_period p
+             JOIN subscription s ON s.merchant_id = p.merchant_id AND s.id = p.subscription_id
+            WHERE p.merchant_id = $1 AND p.customer_id = b.customer_id
+              AND p.period_start < b.expires_at AND p.ready_until < p.period_end
+              AND p.ready_until < least(p.period_end, b.expires_at) AND s.parked_at IS NULL)
          AND NOT (%s)
        ORDER BY b.expires_at, b.id LIMIT $3
       """
@@ -100,9 +108,9 @@ public final class ExpiryStore {
 
   /**
    * Expires up to {@code max} blocks, the first to expire first, but none whose customer has a
-   * subscription that the clockwork has not brought past the block's end. Takes the locks of their
-   * customers, so the caller holds none, and nothing else that a fold waits for. Another run may
-   * take some of them first.
+   * subscription that the clockwork has not brought past the block's end, or a period that has not
+   * been brought up to date so far. Takes the locks of their customers, so the caller holds none,
+   * and nothing else that a fold waits for. Another run may take some of them first.
    *
    * @param expiredBy blocks that ended by then, by the merchant's clock
    * @param now the date of the ledger's rows
