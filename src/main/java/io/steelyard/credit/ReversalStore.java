@@ -126,6 +126,21 @@ final class ReversalStore {
          AND u.period_index = w.period_index AND u.price_id = w.price_id
       """;
 
+  private static final String DRAWING =
+      """
+      SELECT u.subscription_id, u.period_index, u.price_id, p.billable_id, s.customer_id
+        FROM credit_usage u
+        JOIN price p ON p.merchant_id = $1 AND p.id = u.price_id
+        JOIN subscription s ON s.merchant_id = $1 AND s.id = u.subscription_id
+       WHERE u.merchant_id = $1 AND u.subscription_id = $2 AND u.drawn > 0
+      """;
+
+  private static final String DONE =
+      """
+      SELECT DISTINCT operation_id FROM credit_transaction
+       WHERE merchant_id = $1 AND operation_id = ANY ($2::uuid[])
+      """;
+
   /** What a price has asked for in a period. */
   record Use(PeriodKey period, UUID priceId, UUID billableId, UUID customerId) {}
 
@@ -146,6 +161,22 @@ final class ReversalStore {
     return list(
         transaction.preparedQuery(DRAWS).execute(columns(periods, merchantId)),
         row -> new Drawn(use(row), row.getUUID("allocation_block_id"), row.getBigDecimal("drawn")));
+  }
+
+  /** What has drawn units of all periods of a subscription. */
+  Future<List<Use>> drawing(SqlClient transaction, UUID merchantId, UUID subscriptionId) {
+    return list(
+        transaction.preparedQuery(DRAWING).execute(Tuple.of(merchantId, subscriptionId)),
+        ReversalStore::use);
+  }
+
+  /** Those of the operations that have rows in the ledger. */
+  Future<List<UUID>> done(SqlClient transaction, UUID merchantId, Collection<UUID> operations) {
+    return list(
+        transaction
+            .preparedQuery(DONE)
+            .execute(Tuple.of(merchantId, (Object) operations.toArray(UUID[]::new))),
+        row -> row.getUUID("operation_id"));
   }
 
   Future<List<Wanted>> open(SqlClient transaction, UUID merchantId, Collection<PeriodKey> periods) {

@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Gives back the units that the usage of a void invoice has drawn, and draws them again for the
@@ -118,6 +119,27 @@ public final class Reversals {
 
   /** A customer's blocks of one unit. */
   private record Wallet(UUID customerId, UUID unitId) {}
+
+  /**
+   * The periods of a subscription that have drawn released units again for this invoice, and still
+   * have units drawn.
+   *
+   * @param cause as in {@link #redraw}
+   */
+  public Future<Set<Integer>> redrawnFor(
+      SqlConnection transaction, UUID merchantId, UUID subscriptionId, UUID cause) {
+    return store
+        .drawing(transaction, merchantId, subscriptionId)
+        .compose(
+            uses -> {
+              Map<UUID, Integer> periods = new HashMap<>();
+              Function<Use, UUID> operation = operation("redraw", cause);
+              uses.forEach(use -> periods.put(operation.apply(use), use.period().index()));
+              return store
+                  .done(transaction, merchantId, periods.keySet())
+                  .map(done -> done.stream().map(periods::get).collect(Collectors.toSet()));
+            });
+  }
 
   private static List<Drawn> drawn(List<Wanted> wanted, List<Available> available, Instant now) {
     Map<Wallet, Map<UUID, CreditDrawdown.Block>> wallets = new HashMap<>();

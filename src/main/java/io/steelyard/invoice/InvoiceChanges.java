@@ -22,6 +22,7 @@ import io.vertx.sqlclient.SqlConnection;
 import io.vertx.sqlclient.Tuple;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * The changes of an invoice's state that an operator asks for, each within the caller's
@@ -181,25 +182,40 @@ final class InvoiceChanges {
     return rebills
         .billedPeriods(tx, order.merchantId(), invoice.id())
         .compose(
-            periods ->
-                rebills
-                    .rebillUsage(
-                        tx, order.merchantId(), invoice.subscriptionId(), periods, order.now())
-                    .compose(
-                        done ->
-                            reversals.release(
-                                tx,
-                                order.merchantId(),
-                                closedBy(invoice, periods),
-                                invoice.id(),
-                                order.now())));
+            billed ->
+                reversals
+                    .redrawnFor(tx, order.merchantId(), invoice.subscriptionId(), invoice.id())
+                    .compose(redrawn -> free(tx, order, billed, redrawn)));
   }
 
-  // What it only corrects has drawn for an invoice of before, which may stand.
-  private static List<PeriodKey> closedBy(Head invoice, List<Integer> billed) {
+  private Future<Void> free(
+      SqlConnection tx, InvoiceOrder order, List<Integer> billed, Set<Integer> redrawn) {
+    Head invoice = order.invoice();
+    Set<Integer> periods = new TreeSet<>(billed);
+    periods.addAll(redrawn);
+    return rebills
+        .rebillUsage(
+            tx, order.merchantId(), invoice.subscriptionId(), List.copyOf(periods), order.now())
+        .compose(
+            done ->
+                reversals.release(
+                    tx,
+                    order.merchantId(),
+                    drawnFor(invoice, periods, redrawn),
+                    invoice.id(),
+                    order.now()));
+  }
+
+  // What it only corrects has drawn for an invoice of before, which may stand; but not what it has
+  // taken over from a void one, and so has drawn again.
+  private static List<PeriodKey> drawnFor(
+      Head invoice, Set<Integer> periods, Set<Integer> redrawn) {
     int closed = invoice.boundaryIndex() - 1;
     Id subscription = new Id(IdKind.SUBSCRIPTION, invoice.subscriptionId());
-    return billed.contains(closed) ? List.of(new PeriodKey(subscription, closed)) : List.of();
+    return periods.stream()
+        .filter(period -> period == closed || redrawn.contains(period))
+        .map(period -> new PeriodKey(subscription, period))
+        .toList();
   }
 
   /** The last change by an operator: nothing is to be done at the gateway any more. */

@@ -311,6 +311,47 @@ class CorrectionsIT {
             "2040-04-01 usage -20");
   }
 
+  private static void makeVoid(Account account, int invoice) {
+    account
+        .merchant()
+        .operator("POST", "/invoices/" + account.invoice(invoice).get("id") + "/void")
+        .send(200);
+  }
+
+  /** Without calls, the usage costs nothing but units. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 12})
+  void anInvoiceThatTookOverTheUsageOfAVoidOneGivesItsUnitsBackToo(int calls) {
+    Account account = Account.subscribed(app);
+    account
+        .merchant()
+        .allocate(account.customer(), account.merchant().unitId(Account.CATALOG), "1000", null);
+    account.call(calls, "2040-02-10T00:00:00Z");
+    account.use("token", 60, "2040-02-10T00:00:00Z");
+    account.at("2040-03-10T00:00:00Z");
+    account.use("token", 5, "2040-03-09T00:00:00Z");
+    makeVoid(account, 1);
+    account.at("2040-04-10T00:00:00Z");
+    assertThat(account.remaining()).isEqualTo(935);
+
+    makeVoid(account, 2);
+
+    assertThat(account.remaining()).isEqualTo(1000);
+    assertThat(toCorrect(account)).containsExactlyInAnyOrder("0 f", "1 f");
+    account.use("token", 3, "2040-02-11T00:00:00Z");
+    account.call(1, "2040-02-11T00:00:00Z");
+    account.at("2040-05-10T00:00:00Z");
+    assertThat(account.remaining()).isEqualTo(932);
+    account.call(1, "2040-02-12T00:00:00Z");
+    account.at("2040-06-10T00:00:00Z");
+    assertThat(account.lines(4)).hasSize(3);
+    makeVoid(account, 4);
+    assertThat(account.remaining())
+        .as("what the invoice before has drawn again is that one's")
+        .isEqualTo(932);
+    assertThat(findings(account)).isEmpty();
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void theUnitsOfTheNextPeriodPayForTheUsageOfAVoidInvoice(boolean jump) {
