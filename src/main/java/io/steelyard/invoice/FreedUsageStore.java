@@ -1,6 +1,7 @@
 package io.steelyard.invoice;
 
 import io.steelyard.db.Sql;
+import io.steelyard.domain.BillingPeriod;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlClient;
@@ -42,7 +43,11 @@ final class FreedUsageStore {
              EXISTS (SELECT FROM invoice i
                       WHERE i.merchant_id = $1 AND i.subscription_id = s.id
                         AND i.boundary_index = p.period_index + 1
-                        AND i.status IN ('pending', 'paused') AND i.issue_date IS NULL) AS awaited
+                        AND i.status IN ('pending', 'paused') AND i.issue_date IS NULL) AS awaited,
+             s.status NOT IN ('ended', 'deleted')
+               AND EXISTS (SELECT FROM subscription_period o
+                            WHERE o.merchant_id = $1 AND o.subscription_id = s.id
+                              AND o.period_index = s.period_index AND o.period_end = $4) AS endless
         FROM subscription s
         LEFT JOIN subscription_period p
           ON p.merchant_id = s.merchant_id AND p.subscription_id = s.id AND p.period_index = $3
@@ -64,14 +69,15 @@ final class FreedUsageStore {
    *
    * @param exists whether the subscription has come to it
    * @param billed whether it is closed, and no invoice on its way is to bill it
+   * @param last whether no invoice is to come after it, as the open period has no end
    */
-  record Standing(UUID customerId, boolean exists, boolean billed) {}
+  record Standing(UUID customerId, boolean exists, boolean billed, boolean last) {}
 
   /** Empty when the merchant has no such subscription. */
   Future<Optional<Standing>> standing(
       SqlClient tx, UUID merchantId, UUID subscriptionId, int period) {
     return tx.preparedQuery(STANDING)
-        .execute(Tuple.of(merchantId, subscriptionId, period))
+        .execute(Tuple.of(merchantId, subscriptionId, period, Sql.time(BillingPeriod.END_OF_TIME)))
         .map(
             rows -> {
               if (rows.size() == 0) {
@@ -82,7 +88,8 @@ final class FreedUsageStore {
                   new Standing(
                       row.getUUID("customer_id"),
                       row.getBoolean("exists"),
-                      row.getBoolean("closed") && !row.getBoolean("awaited")));
+                      row.getBoolean("closed") && !row.getBoolean("awaited"),
+                      row.getBoolean("endless")));
             });
   }
 

@@ -27,7 +27,8 @@ final class Rebilling {
 
   /**
    * @throws FailureException (in the Future) not found for an unknown subscription, rejected for a
-   *     period that it has not come to, a conflict for one whose own invoice is yet to be final
+   *     period that it has not come to, a conflict for one that is open or whose own invoice is yet
+   *     to be final, and where no invoice is to come
    */
   Future<RebillRequested> request(SqlConnection tx, Call call, RequestRebill wanted) {
     return Id.parse(IdKind.SUBSCRIPTION, wanted.subscriptionId())
@@ -59,11 +60,19 @@ final class Rebilling {
           new Failure.Rejected(
               "unknown_period", why, List.of(Fault.at("/period", "unknown_period", why))));
     }
-    return standing.billed()
-        ? Future.succeededFuture(standing)
-        : FailureException.failed(
-            new Failure.Conflict(
-                "period_not_billed",
-                "The period's own invoice, which bills it, is yet to be final."));
+    if (!standing.billed()) {
+      return conflict(
+          "period_not_billed", "The period is open, or its own invoice is yet to be final.");
+    }
+    return standing.last()
+        ? conflict(
+            "no_further_invoice",
+            "The subscription's open period has no end, so no invoice is to come. Ask again when"
+                + " the subscription has been cancelled.")
+        : Future.succeededFuture(standing);
+  }
+
+  private static <T> Future<T> conflict(String code, String detail) {
+    return FailureException.failed(new Failure.Conflict(code, detail));
   }
 }

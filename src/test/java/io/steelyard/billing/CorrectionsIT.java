@@ -352,6 +352,36 @@ class CorrectionsIT {
     assertThat(findings(account)).isEmpty();
   }
 
+  @Test
+  void aPeriodAfterWhichNoInvoiceComesIsBilledAnewWhenTheSubscriptionHasBeenCancelled() {
+    Account account =
+        Account.of(
+            app,
+            Account.CATALOG.replace("{monthly: 49, annually: 490}", "{oneTime: 900}")
+                + """
+                    trialDays: 10
+                    chargeForUsageBasedPricesDuringTrial: true
+                defaultPlan: pro
+                """);
+    String id = account.subscription();
+    account.call(12, "2040-02-05T00:00:00Z");
+    account.at("2040-02-20T00:00:00Z");
+    int last = account.invoices() - 1;
+    assertThat(account.lines(last)).contains("2040-01-31..2040-02-10 12 11.00");
+    billedACentLess(account, last);
+    assertThat(rebill(account, id, 1).problem()).isEqualTo("409 period_not_billed []");
+
+    assertThat(rebill(account, id, 0).problem()).isEqualTo("409 no_further_invoice []");
+    assertThat(toCorrect(account)).isEmpty();
+    assertThat(findings(account)).hasSize(1);
+    account.change(id, "cancel");
+    assertThat(rebill(account, id, 0).status()).isEqualTo(200);
+    account.at("2040-03-20T00:00:00Z");
+
+    assertThat(account.lines(last + 1)).contains("2040-01-31..2040-02-10 12 0.01");
+    assertThat(findings(account)).isEmpty();
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void theUnitsOfTheNextPeriodPayForTheUsageOfAVoidInvoice(boolean jump) {
