@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 public final class AggregationVerticle extends VerticleBase {
   private static final Logger LOG = LoggerFactory.getLogger(AggregationVerticle.class);
   private static final long BACKLOG_EVERY_MS = 2000;
-  private static final long AFTER_BAD_CLAIM_MS = 100;
+  private static final long AFTER_FAILED_CLAIM_MS = 100;
   private static final long BACKOFF_FIRST_MS = 100;
   private static final long BACKOFF_MAX_MS = 5000;
   private static final long NO_TIMER = -1;
@@ -64,7 +64,7 @@ public final class AggregationVerticle extends VerticleBase {
   private int countedInRound;
   private long roundStartedAtNanos;
   private boolean outage;
-  private boolean badClaim;
+  private boolean claimFailed;
 
   /**
    * @param distributed whether the events are on several nodes
@@ -137,7 +137,7 @@ public final class AggregationVerticle extends VerticleBase {
   private void wake() {
     woken = true;
     // After a failure the timer decides; new events must not turn the wait into a hot loop.
-    if (!running && failuresInARow == 0 && !badClaim && spacingMs() == 0) {
+    if (!running && failuresInARow == 0 && !claimFailed && spacingMs() == 0) {
       run();
     }
   }
@@ -167,7 +167,7 @@ public final class AggregationVerticle extends VerticleBase {
     vertx.cancelTimer(timer);
     running = true;
     woken = false;
-    badClaim = false;
+    claimFailed = false;
     countedInRound = 0;
     roundStartedAtNanos = System.nanoTime();
     round().onComplete(outcome -> ended(outcome.succeeded() && outcome.result()));
@@ -179,8 +179,8 @@ public final class AggregationVerticle extends VerticleBase {
       stopped.complete();
     } else if (failuresInARow > 0) {
       rearm(Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS << Math.min(failuresInARow, 10)));
-    } else if (badClaim) {
-      rearm(AFTER_BAD_CLAIM_MS);
+    } else if (claimFailed) {
+      rearm(AFTER_FAILED_CLAIM_MS);
     } else if (worked || woken) {
       long waitMs = spacingMs();
       if (waitMs == 0) {
@@ -218,7 +218,10 @@ public final class AggregationVerticle extends VerticleBase {
         .mapEmpty();
   }
 
-  /** Fails when nothing can be done now; a claim that cannot be folded is halved or set aside. */
+  /**
+   * Fails when nothing can be done now; a claim that cannot be folded is halved or set aside, and
+   * one that met a locked period is left for the next round.
+   */
   private Future<Boolean> attempt(AggregationJob job) {
     Timer.Sample sample = metrics.roundStarted();
     return job.runOnce(pool)
@@ -226,10 +229,15 @@ public final class AggregationVerticle extends VerticleBase {
         .onComplete(done -> metrics.roundEnded(sample))
         .recover(
             error -> {
+              if (error instanceof PeriodHeldException) {
+                claimFailed = true;
+                LOG.debug("a claim meets a locked period", error);
+                return Future.succeededFuture(false);
+              }
               if (isOfTheMoment(error) || job.pace().claimed().isEmpty()) {
                 return Future.failedFuture(error);
               }
-              badClaim = true;
+              claimFailed = true;
               LOG.error("cannot fold {}", job.pace().claimed(), error);
               if (job.pace().failed(clock.systemNow())) {
                 metrics.leftAlone();

@@ -3,6 +3,7 @@ package io.steelyard.usage;
 import io.steelyard.db.Columns;
 import io.steelyard.db.Transactions;
 import io.vertx.core.Future;
+import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -55,12 +56,16 @@ final class EarlyUsageStore {
          AND p.period_index = held.period_index
       """;
 
+  private static final String LOCK_NOT_AVAILABLE = "55P03";
+
   /**
    * Holds back those of these events that come before their units: what each of these periods takes
    * of them. The caller holds the customers' locks, and has kept none of the events yet.
    *
    * <p>Who counts may be an older build, which holds nothing back: a period in which events that
    * are ahead of their units have been counted goes on like that, or they would be counted twice.
+   *
+   * @throws PeriodHeldException (in the Future) when another transaction has locked one of them
    */
   Future<List<UsagePeriod>> holdBack(
       SqlConnection transaction, List<CustomerEvents> groups, List<UsagePeriod> periods) {
@@ -116,7 +121,14 @@ final class EarlyUsageStore {
                     .also(PeriodColumns.of(UsagePeriod::ref))
                     .times(UsagePeriod::allocatedUntil)
                     .and())
-            .mapEmpty();
+            .<Void>mapEmpty()
+            .recover(
+                error ->
+                    Future.failedFuture(isLocked(error) ? new PeriodHeldException(error) : error));
+  }
+
+  private static boolean isLocked(Throwable error) {
+    return error instanceof PgException pg && LOCK_NOT_AVAILABLE.equals(pg.getSqlState());
   }
 
   private static List<UsagePeriod> without(List<UsagePeriod> held, List<UsagePeriod> periods) {

@@ -7,6 +7,9 @@ import static io.steelyard.usage.UsageFixture.await;
 import static io.steelyard.usage.UsageFixture.event;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.Tables;
 import java.math.BigDecimal;
@@ -25,6 +28,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 
 class AggregationIT {
   private static final Instant FEBRUARY = Instant.parse("2026-02-01T00:00:00Z");
@@ -478,6 +482,10 @@ class AggregationIT {
     allocatedUpTo(customer, subscription, APRIL);
   }
 
+  private static Logger logger() {
+    return (Logger) LoggerFactory.getLogger(AggregationVerticle.class);
+  }
+
   /** As a cancel does, which locks the period before the customer. */
   @Test
   void whoHoldsAPeriodBackDoesNotWaitForItWithTheCustomersLock() throws Exception {
@@ -488,6 +496,9 @@ class AggregationIT {
     usage.execute(
         "UPDATE subscription SET period_index = 0, due_at = '%s' WHERE id = '%s'"
             .formatted(MARCH.plusSeconds(10 * 86_400), subscription));
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    logger().addAppender(log);
     try (Connection other = Tables.connect(usage.endpoint);
         Statement statement = other.createStatement()) {
       other.setAutoCommit(false);
@@ -508,9 +519,12 @@ class AggregationIT {
         Thread.sleep(50); // in which the fold tries
       }
       other.commit();
+    } finally {
+      logger().detachAppender(log);
     }
     usage.awaitTrue("SELECT NOT EXISTS (SELECT FROM event_batch)");
     assertThat(currentUsage(subscription, billable)).isZero();
+    assertThat(List.copyOf(log.list)).as("nothing is wrong with the database").isEmpty();
 
     allocatedUpTo(customer, subscription, APRIL);
     usage.awaitFolded();
