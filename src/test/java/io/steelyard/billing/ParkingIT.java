@@ -141,7 +141,11 @@ class ParkingIT {
     use(5, "2040-02-10T00:00:00Z");
     // what makes the invoice impossible may make counting so
     String waiting =
-        "SELECT count(*) FROM event_batch WHERE merchant_id = '%s'"
+        """
+        SELECT (SELECT count(*) FROM event_batch WHERE merchant_id = '%1$s')
+             + (SELECT count(*) FROM subscription_period
+                 WHERE merchant_id = '%1$s' AND ready_until < period_end)
+        """
             .formatted(Id.parse(IdKind.MERCHANT, merchant.id()).orElseThrow().uuid());
     assertThat(
             Merchant.eventually(() -> Tables.query(app.database(), waiting), List.of("0")::equals))
