@@ -20,6 +20,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is billed once more, or not at all, when something changes after the fact. */
 class CorrectionsIT {
+  private static final String CATALOG_WITH_UNITS =
+      Account.CATALOG
+          + """
+              allocations:
+                - {customPricingUnit: credits, amount: 1000, billingCadence: monthly}
+          """;
+
   private static TestApp app;
 
   @BeforeAll
@@ -288,10 +295,7 @@ class CorrectionsIT {
     assertThat(account.lines(1)).contains("2040-01-31..2040-02-29 12 11.00");
     assertThat(account.remaining()).isEqualTo(980);
 
-    account
-        .merchant()
-        .operator("POST", "/invoices/" + account.invoice(1).get("id") + "/void")
-        .send(200);
+    makeVoid(account, 1);
     assertThat(account.remaining()).isEqualTo(1000);
     account.at("2040-05-10T00:00:00Z");
 
@@ -385,22 +389,12 @@ class CorrectionsIT {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void theUnitsOfTheNextPeriodPayForTheUsageOfAVoidInvoice(boolean jump) {
-    Account account =
-        Account.of(
-            app,
-            Account.CATALOG
-                + """
-                    allocations:
-                      - {customPricingUnit: credits, amount: 1000, billingCadence: monthly}
-                """);
+    Account account = Account.of(app, CATALOG_WITH_UNITS);
     account.subscribe();
     account.use("token", 20, "2040-02-10T00:00:00Z");
     account.call(1, "2040-02-10T00:00:00Z");
     account.at("2040-03-10T00:00:00Z");
-    account
-        .merchant()
-        .operator("POST", "/invoices/" + account.invoice(1).get("id") + "/void")
-        .send(200);
+    makeVoid(account, 1);
     assertThat(account.remaining()).isEqualTo(1000);
 
     if (!jump) {
@@ -414,14 +408,7 @@ class CorrectionsIT {
 
   @Test
   void aVoidInvoiceGivesBackTheUnitsOfItsOwnPeriodButNotOfOneThatItOnlyCorrects() {
-    Account account =
-        Account.of(
-            app,
-            Account.CATALOG
-                + """
-                    allocations:
-                      - {customPricingUnit: credits, amount: 1000, billingCadence: monthly}
-                """);
+    Account account = Account.of(app, CATALOG_WITH_UNITS);
     account.subscribe();
     account.use("token", 600, "2040-02-10T00:00:00Z");
     account.at("2040-03-10T00:00:00Z");
@@ -431,10 +418,7 @@ class CorrectionsIT {
     String correction = "2040-01-31..2040-02-29 4 4.00";
     assertThat(account.lines(2)).contains(correction);
 
-    account
-        .merchant()
-        .operator("POST", "/invoices/" + account.invoice(2).get("id") + "/void")
-        .send(200);
+    makeVoid(account, 2);
     account.at("2040-05-10T00:00:00Z");
 
     assertThat(account.lines(3)).contains(correction);
@@ -473,10 +457,7 @@ class CorrectionsIT {
     account.subscribe();
     account.use("token", 20, "2040-02-10T00:00:00Z");
     account.at("2040-03-10T00:00:00Z");
-    account
-        .merchant()
-        .operator("POST", "/invoices/" + account.invoice(1).get("id") + "/void")
-        .send(200);
+    makeVoid(account, 1);
 
     account.at("2040-03-31T12:00:00Z");
 

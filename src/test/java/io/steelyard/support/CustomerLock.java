@@ -4,6 +4,7 @@ import io.steelyard.domain.Id;
 import io.steelyard.domain.IdKind;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.UUID;
 
 /** The lock of a customer, as the service's own {@code db.CustomerLocks} takes it. */
 public final class CustomerLock {
@@ -15,10 +16,14 @@ public final class CustomerLock {
   /** Waits for it, and holds it until the connection's transaction ends. */
   public static void hold(Connection connection, String customerId) throws SQLException {
     connection.setAutoCommit(false);
-    long bits =
-        Id.parse(IdKind.CUSTOMER, customerId).orElseThrow().uuid().getLeastSignificantBits();
     connection
         .createStatement()
-        .execute("SELECT pg_advisory_xact_lock(%d, %d)".formatted(NAMESPACE, bits & (SLOTS - 1)));
+        .execute(taking(Id.parse(IdKind.CUSTOMER, customerId).orElseThrow().uuid()));
+  }
+
+  /** The statement that waits for it, within a transaction. */
+  public static String taking(UUID customer) {
+    long slot = customer.getLeastSignificantBits() & (SLOTS - 1);
+    return "SELECT pg_advisory_xact_lock(%d, %d)".formatted(NAMESPACE, slot);
   }
 }

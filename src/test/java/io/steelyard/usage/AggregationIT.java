@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.steelyard.support.CustomerLock;
 import io.steelyard.support.Merchant;
 import io.steelyard.support.Tables;
 import java.math.BigDecimal;
@@ -395,13 +396,7 @@ class AggregationIT {
     answers.forEach(UsageFixture::await);
     usage.awaitFolded();
 
-    assertThat(usage.text(WRONG_COUNTERS)).isNull();
-    assertThat(
-            usage.number(
-                "SELECT count(*) FROM usage_counter c JOIN subscription s"
-                    + " ON s.id = c.subscription_id WHERE s.plan_id = '%s'",
-                plan))
-        .isEqualByComparingTo("80");
+    assertRightCounters("80");
     assertLedgerAddsUp();
   }
 
@@ -410,11 +405,11 @@ class AggregationIT {
     usage.execute(
         """
         BEGIN;
-        SELECT pg_advisory_xact_lock(%d, %d);
+        %s;
         UPDATE subscription SET due_at = '%s' WHERE id = '%s';
         COMMIT
         """
-            .formatted(0x75736167, customer.getLeastSignificantBits() & 1023, due, subscription));
+            .formatted(CustomerLock.taking(customer), due, subscription));
   }
 
   @Test
@@ -443,13 +438,18 @@ class AggregationIT {
     subscriptions.forEach((each, id) -> allocatedUpTo(each, id, APRIL));
     usage.awaitFolded();
 
+    assertRightCounters("40");
+  }
+
+  /** So many of the plan's, and each as a plain count over the events has it. */
+  private void assertRightCounters(String number) {
     assertThat(usage.text(WRONG_COUNTERS)).isNull();
     assertThat(
             usage.number(
                 "SELECT count(*) FROM usage_counter c JOIN subscription s"
                     + " ON s.id = c.subscription_id WHERE s.plan_id = '%s'",
                 plan))
-        .isEqualByComparingTo("40");
+        .isEqualByComparingTo(number);
   }
 
   @Test
@@ -512,9 +512,7 @@ class AggregationIT {
           "SELECT count(*) = 1 FROM event_batch WHERE merchant_id = '" + usage.merchant + "'");
       for (int attempt = 0; attempt < 20; attempt++) {
         statement.execute("SAVEPOINT before_the_customer");
-        statement.execute(
-            "SELECT pg_advisory_xact_lock(%d, %d)"
-                .formatted(0x75736167, customer.getLeastSignificantBits() & 1023));
+        statement.execute(CustomerLock.taking(customer));
         statement.execute("ROLLBACK TO before_the_customer");
         Thread.sleep(50); // in which the fold tries
       }
